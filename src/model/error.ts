@@ -1,0 +1,173 @@
+/**
+ * The table of errors: code, sentence, HTTP status, exit code of the CLI, retryable or not; and the one shape in
+ * which an error of any kind crosses a boundary. A code that is retired stays listed.
+ */
+
+interface ErrorRow {
+  /** What it means and what to do next. */
+  readonly text: string
+  readonly http: number
+  readonly exit: number
+  /** Whether the same call may succeed later with nothing changed by the caller. */
+  readonly retryable: boolean
+}
+
+const row = (text: string, http: number, exit: number, retryable = false): ErrorRow => ({ text, http, exit, retryable })
+
+export const ERRORS = {
+  InvalidTransition: row(
+    'The lifecycle made a move its table forbids. This is a bug in Holt; please report it.',
+    500,
+    70,
+  ),
+  InvalidCommand: row('The command does not apply in this phase. The message lists the ones that do.', 409, 4),
+  AgentBusy: row('Another command holds the agent. Wait for it, or send one of higher rank.', 409, 5, true),
+  Preempted: row('A command of higher rank took over. Look at the agent and decide again.', 409, 5),
+  NoSuchAgent: row('No agent has this id. The message names the nearest one.', 404, 3),
+  NoSuchCommand: row('The agent has no such command. `commands` lists those it has.', 404, 3),
+  NoSuchCapability: row('The agent was not granted this capability or method. Grant it in agent.yml.', 403, 3),
+  NotAccepting: row('The agent takes no messages now. Start or activate it first.', 409, 4, true),
+  CommandBusy: row('An exclusive command is still running. Wait until it ends.', 409, 5, true),
+  Overloaded: row('The mailbox is full. Wait for room, then send again.', 429, 6, true),
+  Timeout: row('No reply came in time. The handler may still be running.', 504, 7, true),
+  Aborted: row('The caller gave up, or the work was cut short by a command.', 499, 8),
+  AgentDied: row('The agent died before it replied. The death record says why.', 502, 9, true),
+  HandlerError: row('The handler refused or failed. The cause is its own error.', 422, 10),
+  InvalidInput: row('The input does not fit the schema. The message names the field.', 422, 2),
+  NotCloneable: row('The payload cannot be copied. Send plain data; the message names the field.', 422, 2),
+  InvalidManifest: row('A manifest is wrong. The message names file, line and field.', 422, 2),
+  GateRefused: row('Something the agent needs is missing. The message lists it.', 409, 4),
+  BootFailed: row('The agent did not start. The death record names the step.', 502, 9),
+  StaleEpoch: row('The caller belongs to an instance that has been replaced.', 409, 4),
+  ShuttingDown: row('The host is shutting down and takes no new work.', 503, 11, true),
+  InvalidOption: row('An option is wrong. The message says what was expected.', 422, 2),
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** An error of Holt's own: `code` is a key of {@link ERRORS}, `details` is plain data. */
+export class HoltError extends Error {
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = code
+    this.code = code
+    this.details = details
+  }
+}
+
+/** An error as plain data: the same shape in a reply, a death record and on the wire. */
+export interface ErrorShape {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+  /** Own plain fields of the error beside those above, bounded. */
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly cause?: ErrorShape
+}
+
+const MAX_TEXT = 8192
+const MAX_DEPTH = 4
+const MAX_FIELDS = 16
+
+/** Reads a property that may be a getter which throws. */
+function read(source: object, key: string): unknown {
+  try {
+    return Reflect.get(source, key)
+  } catch (error) {
+    return `[${key} threw: ${textOf(error)}]`
+  }
+}
+
+/** Text of any value, never a throw. */
+function textOf(value: unknown): string {
+  try {
+    return (typeof value === 'string' ? value : String(value)).slice(0, MAX_TEXT)
+  } catch {
+    return `[unprintable ${typeof value}]`
+  }
+}
+
+/** A field as bounded plain data: primitives stay, everything else becomes JSON text with cycles marked. */
+function plain(value: unknown): unknown {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value === 'string') return value.slice(0, MAX_TEXT)
+  if (typeof value !== 'object') return textOf(value)
+  const open: unknown[] = []
+  try {
+    const json = JSON.stringify(value, function (this: unknown, _key, inner: unknown) {
+      while (open.length > 0 && open.at(-1) !== this) open.pop()
+      if (typeof inner === 'bigint' || typeof inner === 'symbol' || typeof inner === 'function') return textOf(inner)
+      if (typeof inner !== 'object' || inner === null) return inner
+      if (open.includes(inner)) return '[circular]'
+      open.push(inner)
+      return inner
+    })
+    return json.length <= MAX_TEXT ? JSON.parse(json) : `${json.slice(0, MAX_TEXT)}…`
+  } catch (error) {
+    return `[unreadable: ${textOf(error)}]`
+  }
+}
+
+const KNOWN = new Set(['name', 'message', 'stack', 'code', 'cause'])
+
+function ownData(error: object): Record<string, unknown> | undefined {
+  let keys: string[]
+  try {
+    keys = Object.keys(error).filter((key) => !KNOWN.has(key))
+  } catch {
+    return undefined
+  }
+  if (keys.length === 0) return undefined
+  const data: Record<string, unknown> = Object.create(null)
+  for (const key of keys.slice(0, MAX_FIELDS)) data[key] = plain(read(error, key))
+  return { ...data }
+}
+
+/**
+ * Any thrown value as plain data: null, a symbol, a frozen object, a getter that throws and an error that cannot be
+ * cloned all come out whole. Never throws; texts are cut at 8 KiB, causes at depth 4.
+ */
+export function describeError(thrown: unknown, depth = 0): ErrorShape {
+  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) {
+    return { name: 'NonError', message: `thrown value: ${textOf(thrown)}` }
+  }
+  const text = (key: string): string | undefined => {
+    const value = read(thrown, key)
+    return value === undefined || value === null ? undefined : textOf(value)
+  }
+  const code = text('code')
+  const stack = text('stack')
+  const data = ownData(thrown)
+  const cause = depth < MAX_DEPTH ? read(thrown, 'cause') : undefined
+  return {
+    name: text('name') ?? 'NonError',
+    message: text('message') ?? textOf(plain(thrown)),
+    ...(code === undefined ? {} : { code }),
+    ...(stack === undefined ? {} : { stack }),
+    ...(data === undefined ? {} : { data }),
+    ...(cause === undefined ? {} : { cause: describeError(cause, depth + 1) }),
+  }
+}
+
+/** The error that a shape described: name, message, code, stack, own fields and causes as they were. */
+export function reviveError(shape: ErrorShape): Error {
+  const cause = shape.cause === undefined ? undefined : { cause: reviveError(shape.cause) }
+  const error = isErrorCode(shape.code)
+    ? new HoltError(shape.code, shape.message, shape.data ?? {}, cause?.cause)
+    : new Error(shape.message, cause)
+  const define = (key: string, value: unknown): void => {
+    Object.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: key !== 'stack' })
+  }
+  define('name', shape.name)
+  if (shape.stack !== undefined) define('stack', shape.stack)
+  if (error instanceof HoltError) return error
+  if (shape.code !== undefined) define('code', shape.code)
+  for (const [key, value] of Object.entries(shape.data ?? {})) define(key, value)
+  return error
+}
+
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code)

@@ -1,0 +1,115 @@
+/**
+ * Every fact the runtime reports, in one table: its level and its own sentence, so that log, journal and stream agree.
+ */
+
+export type Level = 'debug' | 'info' | 'warn' | 'error'
+
+interface FactRow<D> {
+  readonly level: Level
+  readonly say: (data: D) => string
+}
+
+const fact = <D extends object>(level: Level, say: (data: D) => string): FactRow<D> => ({ level, say })
+
+export const FACTS = {
+  'host.started': fact<{ agents: number; tookMs: number }>(
+    'info',
+    (d) => `host is up: ${d.agents} agents settled in ${d.tookMs} ms`,
+  ),
+  'host.stopping': fact<{ by: string; deadlineMs: number }>(
+    'info',
+    (d) => `host is shutting down (${d.by}), within ${d.deadlineMs} ms`,
+  ),
+  'host.stopped': fact<{ killed: string[] }>('info', (d) =>
+    d.killed.length === 0
+      ? 'host stopped, every agent ended in time'
+      : `host stopped; killed past the deadline: ${d.killed.join(', ')}`,
+  ),
+  'agent.phase': fact<{ from: string; to: string; status: string }>(
+    'debug',
+    (d) => `${d.from} to ${d.to} (${d.status})`,
+  ),
+  'agent.intent': fact<{ intent: string; admission: string; by: string; reason: string | null; generation: number }>(
+    'info',
+    (d) => `intent is ${d.intent}, admission ${d.admission}, by ${d.by}${d.reason === null ? '' : ` (${d.reason})`}`,
+  ),
+  'agent.command': fact<{ command: string; by: string; outcome: string }>(
+    'info',
+    (d) => `'${d.command}' by ${d.by}: ${d.outcome}`,
+  ),
+  'agent.died': fact<{ deathId: string; cause: string; class: string; text: string }>('warn', (d) => d.text),
+  'agent.ended': fact<{ deathId: string; cause: string; class: string; text: string }>('info', (d) => d.text),
+  'agent.restart_scheduled': fact<{ delayMs: number; attempt: number; supervisor: string }>(
+    'info',
+    (d) =>
+      `restart ${d.attempt} ${d.delayMs === 0 ? 'at once' : `in ${Math.round(d.delayMs)} ms`}, by supervisor '${d.supervisor}'`,
+  ),
+  'agent.health': fact<{ health: string; cause: string | null; text: string }>('warn', (d) => d.text),
+  'agent.output_dropped': fact<{ lines: number }>(
+    'warn',
+    (d) => `${d.lines} lines of output dropped: the agent printed faster than they could be taken`,
+  ),
+  'message.dead_letter': fact<{ reason: string; name: string; count: number }>('warn', (d) =>
+    d.count === 1
+      ? `'${d.name}' is a dead letter: ${d.reason}`
+      : `${d.count} more dead letters (${d.reason}), the last one '${d.name}'`,
+  ),
+  'message.stale_epoch': fact<{ what: string; epoch: number; current: number }>(
+    'warn',
+    (d) => `${d.what} of epoch ${d.epoch} refused: epoch ${d.current} is in force`,
+  ),
+  'supervisor.gave_up': fact<{
+    supervisor: string
+    restarts: number
+    withinMs: number
+    intensity: number
+    periodMs: number
+  }>(
+    'error',
+    (d) =>
+      `supervisor '${d.supervisor}' gave up: ${d.restarts} restarts in ${Math.round(d.withinMs)} ms, more than ${d.intensity} in ${d.periodMs} ms allowed`,
+  ),
+  'supervisor.ended': fact<{ supervisor: string; reason: string }>(
+    'info',
+    (d) => `supervisor '${d.supervisor}' ended: ${d.reason}`,
+  ),
+  'observer.failed': fact<{ stream: string; error: string }>(
+    'error',
+    (d) => `an observer of ${d.stream} threw and was cut off: ${d.error}`,
+  ),
+  'stream.gap': fact<{ missed: number }>('warn', (d) => `${d.missed} facts were not delivered to a slow subscriber`),
+} as const
+
+export type FactKind = keyof typeof FACTS
+export type FactData<K extends FactKind> = (typeof FACTS)[K] extends FactRow<infer D> ? D : never
+
+/** Something that happened; `seq` grows by one per host. `at` in ms since the epoch. */
+export interface Fact<K extends FactKind = FactKind> {
+  readonly seq: number
+  readonly at: number
+  readonly kind: K
+  readonly agent?: string
+  readonly instance?: string
+  readonly epoch?: number
+  readonly level: Level
+  readonly message: string
+  readonly data: FactData<K>
+}
+
+/** Whom a fact is about. */
+export type FactSubject = Pick<Fact, 'agent' | 'instance' | 'epoch'>
+
+/** Takes a fact; the one way facts go up. */
+export type Report = <K extends FactKind>(kind: K, data: FactData<K>, subject?: FactSubject) => void
+
+/** The fact with its level and sentence. */
+export function makeFact<K extends FactKind>(
+  seq: number,
+  at: number,
+  kind: K,
+  data: FactData<K>,
+  subject: FactSubject = {},
+): Fact<K> {
+  const row = FACTS[kind] as unknown as FactRow<FactData<K>>
+  return { seq, at, kind, ...subject, level: row.level, message: row.say(data), data }
+}

@@ -1,0 +1,75 @@
+/**
+ * Messages and their fates: what an event or an ask is once accepted, what can become of it, and what is kept when
+ * it could not be handled.
+ */
+
+export const FATES = [
+  'handled',
+  'queued',
+  'dropped',
+  'ignored',
+  'expired',
+  'aborted',
+  'crashed',
+  'quarantined',
+] as const
+
+/** What became of a message. `queued` is the only one that is not final. */
+export interface Fate {
+  readonly fate: (typeof FATES)[number]
+  readonly reason?: string
+  /** The death that took it, where one did. */
+  readonly deathId?: string
+}
+
+export type MessageKind = 'event' | 'ask'
+
+/** Why a message is a dead letter. */
+export type DeadLetterReason =
+  | 'not_accepting'
+  | 'overflow'
+  | 'overloaded'
+  | 'rejected'
+  | 'no_handler'
+  | 'expired'
+  | 'aborted'
+  | 'crashed'
+  | 'quarantined'
+  | 'transferred'
+  | 'no_such_agent'
+  | 'stale_epoch'
+  | 'handler_error'
+
+/** A message that was not handled, kept for people. `payload` is the decoded copy. */
+export interface DeadLetter {
+  readonly id: number
+  readonly agent: string
+  readonly at: number
+  readonly reason: DeadLetterReason
+  readonly kind: MessageKind
+  readonly name: string
+  readonly payload: unknown
+  readonly from?: string
+  /** How many times it was handed to an instance. */
+  readonly deliveryCount: number
+  readonly deathId?: string
+}
+
+/** Options of `ask`. */
+export interface AskOptions {
+  /** From the call to the reply. @default 5000 */
+  readonly timeoutMs?: number
+  /** Aborting it settles the ask with `Aborted` and aborts the handler's `ctx.signal`. */
+  readonly signal?: AbortSignal
+}
+
+/** Options of `tell` and `emit`. */
+export interface SendOptions {
+  /** Past this age the event is not begun any more (fate `expired`). @default no limit */
+  readonly ttlMs?: number
+  /** ArrayBuffers to move instead of copy; lost if the thread dies before it begins the message. @default none */
+  readonly transfer?: readonly ArrayBuffer[]
+}
+
+/** Longest time-out a timer can hold (2^31 - 1 ms); Node fires longer ones at once. */
+export const MAX_TIMER_MS = 2_147_483_647

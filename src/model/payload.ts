@@ -1,0 +1,217 @@
+/**
+ * Payloads: copied at the call, so that what is sent is what the caller had at that moment. Small plain data becomes
+ * JSON text (the fastest form, docs/decisions/002); the rest a private copy that the port clones when the batch is
+ * posted. Both sides of the thread boundary use this file.
+ */
+import { HoltError } from './error.ts'
+
+/** A payload that is not JSON text: a private copy, with what moves along. */
+export class Copied {
+  readonly value: unknown
+  readonly transfer: readonly ArrayBuffer[] | undefined
+
+  constructor(value: unknown, transfer?: readonly ArrayBuffer[]) {
+    this.value = value
+    this.transfer = transfer
+  }
+}
+
+/** How a mailbox keeps a payload: JSON text, or a private copy. */
+export type Body = string | Copied
+
+/** Up to this many characters JSON text is the faster form (docs/decisions/002). */
+const TEXT_LIMIT = 512
+const NODE_LIMIT = 4096
+const DEPTH_LIMIT = 32
+const NOT_PLAIN = -1
+
+/** Characters of JSON this needs, about; over {@link TEXT_LIMIT} when it is large, {@link NOT_PLAIN} for anything JSON would change. */
+function plainSize(value: unknown, depth: number): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? 8 : NOT_PLAIN
+  if (typeof value === 'boolean' || value === null) return 5
+  if (typeof value !== 'object' || depth > DEPTH_LIMIT) return NOT_PLAIN
+  return Array.isArray(value) ? arraySize(value, depth) : objectSize(value, depth)
+}
+
+function arraySize(array: readonly unknown[], depth: number): number {
+  if (array.length > TEXT_LIMIT) return TEXT_LIMIT + 1
+  let size = 2
+  // A hole reads as undefined, which is not plain: holes go the structured way.
+  for (let i = 0; i < array.length; i++) {
+    const inner = plainSize(array[i], depth + 1)
+    if (inner === NOT_PLAIN) return NOT_PLAIN
+    size += inner + 1
+    if (size > TEXT_LIMIT) return size
+  }
+  return size
+}
+
+function objectSize(object: object, depth: number): number {
+  const prototype = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null) return NOT_PLAIN
+  let size = 2
+  for (const key in object) {
+    const inner = plainSize((object as Record<string, unknown>)[key], depth + 1)
+    if (inner === NOT_PLAIN) return NOT_PLAIN
+    size += key.length + inner + 4
+    if (size > TEXT_LIMIT) return size
+  }
+  return size
+}
+
+const GIVE_UP: unique symbol = Symbol('not plain enough to copy by hand')
+
+/** A deep copy of plain data and byte arrays, or {@link GIVE_UP} for all else. Strings are shared: they cannot change. */
+function copyPlain(value: unknown, budget: { nodes: number }, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return typeof value === 'function' || typeof value === 'symbol' ? GIVE_UP : value
+  }
+  if (depth > DEPTH_LIMIT || --budget.nodes < 0) return GIVE_UP
+  if (Array.isArray(value)) return copyArray(value, budget, depth)
+  // Exact bytes: a clone would carry the whole buffer behind a small view, with what others left in it.
+  if (value instanceof Uint8Array) return value.buffer instanceof ArrayBuffer ? new Uint8Array(value) : GIVE_UP
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return GIVE_UP
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const inner = copyPlain((value as Record<string, unknown>)[key], budget, depth + 1)
+    if (inner === GIVE_UP || key === '__proto__') return GIVE_UP
+    copy[key] = inner
+  }
+  return copy
+}
+
+function copyArray(array: readonly unknown[], budget: { nodes: number }, depth: number): unknown {
+  const copy: unknown[] = []
+  for (let i = 0; i < array.length; i++) {
+    if (!(i in array)) return GIVE_UP
+    const inner = copyPlain(array[i], budget, depth + 1)
+    if (inner === GIVE_UP) return GIVE_UP
+    copy.push(inner)
+  }
+  // Named properties of an array survive a structured clone; leave those arrays to it.
+  return Object.keys(array).length === array.length ? copy : GIVE_UP
+}
+
+/**
+ * A payload as the mailbox keeps it. The caller may change its object afterwards.
+ * @param transfer buffers to move instead of copy; their length is 0 afterwards
+ * @throws HoltError `NotCloneable`, naming the field
+ */
+export function encodePayload(value: unknown, transfer?: readonly ArrayBuffer[]): Body {
+  if (transfer === undefined || transfer.length === 0) {
+    const size = plainSize(value, 0)
+    if (size !== NOT_PLAIN && size <= TEXT_LIMIT) return JSON.stringify(value)
+    const copy = copyPlain(value, { nodes: NODE_LIMIT }, 0)
+    if (copy !== GIVE_UP) return new Copied(copy)
+  }
+  try {
+    const moved = transfer === undefined ? [] : [...transfer]
+    const copy = trimViews(structuredClone({ value, moved }, { transfer: moved }), new Set()) as {
+      value: unknown
+      moved: ArrayBuffer[]
+    }
+    return new Copied(copy.value, copy.moved.length === 0 ? undefined : copy.moved)
+  } catch (error) {
+    throw notCloneable(value, error)
+  }
+}
+
+export const decodeBody = (body: Body): unknown => (typeof body === 'string' ? JSON.parse(body) : body.value)
+
+/** Replaces views on a larger buffer by exact ones, in a copy that is ours alone. */
+function trimViews(value: unknown, seen: Set<object>): unknown {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return value
+  if (value instanceof Uint8Array) {
+    return value.byteLength < value.buffer.byteLength && value.buffer instanceof ArrayBuffer ? value.slice() : value
+  }
+  seen.add(value)
+  if (value instanceof Map) for (const [key, inner] of value) value.set(key, trimViews(inner, seen))
+  if (ArrayBuffer.isView(value)) return value
+  for (const key of Object.keys(value)) {
+    const inner = Reflect.get(value, key)
+    const trimmed = trimViews(inner, seen)
+    if (trimmed !== inner) Reflect.set(value, key, trimmed)
+  }
+  return value
+}
+
+function notCloneable(value: unknown, error: unknown): HoltError {
+  const found = findCulprit(value, '', new Set())
+  const reason = error instanceof Error ? error.message : String(error)
+  const field = found.path === '' ? 'the payload itself' : `field '${found.path}'`
+  return new HoltError('NotCloneable', `${field} (${found.kind}) could not be cloned: ${reason}`, {
+    field: found.path,
+    kind: found.kind,
+  })
+}
+
+const clones = (value: unknown): boolean => {
+  try {
+    structuredClone(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The innermost field that refuses to be cloned. */
+function findCulprit(value: unknown, path: string, seen: Set<object>): { path: string; kind: string } {
+  const kind =
+    value === null ? 'null' : typeof value === 'object' ? (value.constructor?.name ?? 'object') : typeof value
+  if (typeof value !== 'object' || value === null || seen.has(value)) return { path, kind }
+  seen.add(value)
+  const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value)
+  for (const [key, inner] of entries) {
+    if (clones(inner)) continue
+    const name = Array.isArray(value) ? `[${String(key)}]` : `${path === '' ? '' : '.'}${String(key)}`
+    return findCulprit(inner, path + name, seen)
+  }
+  return { path, kind }
+}
+
+/** A column of bodies as it crosses the boundary: one JSON array text, and beside it the values that are not text. */
+export interface BodyColumn {
+  readonly text: string
+  readonly rich?: readonly (readonly [index: number, value: unknown])[]
+}
+
+/** Collects bodies into a column. One per flush. */
+export class BodyColumnBuilder {
+  #text = ''
+  #rich: [number, unknown][] | undefined
+  #moved: ArrayBuffer[] | undefined
+  #count = 0
+
+  add(body: Body): void {
+    const index = this.#count++
+    if (typeof body === 'string') {
+      this.#text += index === 0 ? body : `,${body}`
+      return
+    }
+    this.#text += index === 0 ? '0' : ',0'
+    this.#rich ??= []
+    this.#rich.push([index, body.value])
+    if (body.transfer !== undefined) {
+      this.#moved ??= []
+      this.#moved.push(...body.transfer)
+    }
+  }
+
+  get transfer(): ArrayBuffer[] | undefined {
+    return this.#moved
+  }
+
+  build(): BodyColumn {
+    const text = `[${this.#text}]`
+    return this.#rich === undefined ? { text } : { text, rich: this.#rich }
+  }
+}
+
+/** The payloads of a column, in order. */
+export function readColumn(column: BodyColumn): unknown[] {
+  const values = JSON.parse(column.text) as unknown[]
+  if (column.rich !== undefined) for (const [index, value] of column.rich) values[index] = value
+  return values
+}

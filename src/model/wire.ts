@@ -1,0 +1,171 @@
+/**
+ * Everything that crosses the thread boundary, in one place, with its version. Two ports: control (few, small, in
+ * order) and data (columns, one array per field, so that keys cross once a batch). A third carries Comlink's capability
+ * calls, since Comlink wants a port to itself (docs/decisions/004).
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { BootStep } from './death.ts'
+import type { ErrorShape } from './error.ts'
+import type { BodyColumn } from './payload.ts'
+
+/** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
+export const WIRE_VERSION = 1
+
+/** One name for the whole column, or one each. */
+export type NameColumn = string | readonly string[]
+
+// --- control, host to thread ---------------------------------------------------------------------------------
+
+/** The first message of a thread's life. */
+export interface Init {
+  readonly type: 'init'
+  readonly version: number
+  readonly agent: string
+  readonly instance: string
+  readonly epoch: number
+  /** Secret of this instance; proves identity, never logged. */
+  readonly credential: string
+  readonly nonce: string
+  readonly recorder: SharedArrayBuffer
+  readonly concurrency: number
+  readonly heartbeatMs: number
+  readonly data: MessagePort
+  readonly lend: MessagePort | null
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A compiled module to import: where it is, and what to call it in messages. */
+export interface ModuleSource {
+  readonly url: string
+  readonly file: string
+}
+
+/** What is mounted in an agent: a capability lent over the port, or one that lives in the thread. */
+export interface Mount {
+  readonly id: string
+  readonly allow: readonly string[]
+  /** Set for placement `agent`: the thread imports and boots it itself. */
+  readonly module: ModuleSource | null
+}
+
+export type ToThread =
+  | Init
+  | { readonly type: 'load'; readonly roles: readonly ModuleSource[]; readonly mounts: readonly Mount[] }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  /** Abort these deliveries, or all that have begun. */
+  | { readonly type: 'abort'; readonly seqs: readonly number[] | 'all'; readonly reason: string }
+  /** Finish what has begun, run the stop hooks, end. */
+  | { readonly type: 'stop'; readonly graceMs: number }
+
+// --- control, thread to host ---------------------------------------------------------------------------------
+
+/** What a role says of one of its commands. */
+export interface CommandInfo {
+  readonly name: string
+  readonly role: string
+  readonly summary: string
+  /** JSON Schema of the input, where its schema offers one. */
+  readonly inputSchema?: unknown
+  readonly exclusive: boolean
+}
+
+export interface RoleInfo {
+  readonly name: string
+  readonly events: readonly string[]
+  readonly commands: readonly CommandInfo[]
+  readonly needs: readonly string[]
+}
+
+/** Matches the parameter type of perf_hooks' RecordableHistogram once it has crossed to the host. */
+export interface HandlerHistogram {
+  readonly count: number
+  percentile(percentile: number): number
+}
+
+export type FromThread =
+  | { readonly type: 'proof'; readonly version: number; readonly proof: string }
+  | { readonly type: 'ready'; readonly roles: readonly RoleInfo[] }
+  | { readonly type: 'refused'; readonly step: BootStep; readonly error: ErrorShape }
+  /** The pause flag was seen and nothing runs any more. */
+  | { readonly type: 'paused' }
+  /** The next thing is the end of the thread. */
+  | { readonly type: 'ending'; readonly cause: 'crash' | 'normal'; readonly error?: ErrorShape; readonly seq?: number }
+  | {
+      readonly type: 'lines'
+      readonly first: number
+      readonly stream: 'stdout' | 'stderr'
+      readonly lines: readonly string[]
+    }
+  | {
+      readonly type: 'log'
+      readonly level: 'debug' | 'info' | 'warn' | 'error'
+      readonly text: string
+      readonly data?: unknown
+    }
+  /** Live: the thread goes on recording into it. */
+  | { readonly type: 'histogram'; readonly handler: string; readonly histogram: HandlerHistogram }
+
+// --- data, host to thread ------------------------------------------------------------------------------------
+
+/** Deliveries `first`, `first + 1`, … in order. */
+export interface Batch extends BodyColumn {
+  readonly type: 'batch'
+  readonly first: number
+  readonly count: number
+  readonly names: NameColumn
+  /** Absolute deadline (monotonic ms) of each ask, 0 for an event. Absent: all events. */
+  readonly asks?: readonly number[]
+  /** Absolute end of life (monotonic ms) of each event, 0 for none. Absent: none. */
+  readonly expires?: readonly number[]
+  /** Indices to be skipped: withdrawn after they had been numbered. */
+  readonly skip?: readonly number[]
+  /** Indices to be run alone: they were in flight at a death. */
+  readonly solo?: readonly number[]
+}
+
+/** Answers to what the thread has asked or emitted. `values` hold replies and fates. */
+export interface Answers extends BodyColumn {
+  readonly type: 'answers'
+  readonly ids: readonly number[]
+  readonly errors?: readonly (readonly [index: number, error: ErrorShape])[]
+}
+
+export type DataToThread = Batch | Answers
+
+// --- data, thread to host ------------------------------------------------------------------------------------
+
+/** Replies to asks, by delivery number. */
+export interface Replies extends BodyColumn {
+  readonly seqs: readonly number[]
+  readonly errors?: readonly (readonly [index: number, error: ErrorShape])[]
+}
+
+/** Messages to other agents. */
+export interface Sends extends BodyColumn {
+  readonly to: readonly string[]
+  readonly names: readonly string[]
+  /** Correlation: 0 for a tell, else the id to answer with. Absent: all tells. */
+  readonly ids?: readonly number[]
+  /** Absolute deadline of an ask, 0 for an emit or a tell. */
+  readonly due?: readonly number[]
+}
+
+/** An end other than handled, of one delivery. */
+export interface Outcome {
+  readonly seq: number
+  readonly fate: 'ignored' | 'expired' | 'aborted' | 'failed'
+  readonly error?: ErrorShape
+}
+
+export interface Flush {
+  readonly type: 'flush'
+  readonly outcomes?: readonly Outcome[]
+  readonly replies?: Replies
+  readonly sends?: Sends
+}
+
+/** The bell: what the host was waiting for is done. */
+export const BELL = 0
+
+export type DataFromThread = Flush | typeof BELL
