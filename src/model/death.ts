@@ -116,6 +116,8 @@ export interface Evidence {
   readonly exitCode: number
   /** It had never become ACTIVE. */
   readonly booting: boolean
+  /** How far the boot had come. @default 'roles' */
+  readonly step?: BootStep
 }
 
 export interface Verdict {
@@ -134,19 +136,21 @@ const UNSETTLED_AWAIT = 13
  */
 export function judge(evidence: Evidence): Verdict {
   const { told, reported, thrown, exitCode, booting } = evidence
-  const error = thrown === undefined ? reported?.error : (reported?.error ?? describeError(thrown))
-  if (error?.code === 'ERR_WORKER_OUT_OF_MEMORY') return { cause: 'out_of_memory', error, exitCode }
+  const last = thrown === undefined ? undefined : describeError(thrown)
+  if (last?.code === 'ERR_WORKER_OUT_OF_MEMORY') return { cause: 'out_of_memory', error: last, exitCode }
+  const error = reported?.error ?? last
   if (told !== undefined) return { cause: told, ...(error === undefined ? {} : { error }), ...stepOf(evidence) }
-  if (reported !== undefined)
+  if (reported !== undefined && (!booting || reported.cause !== 'crash'))
     return { cause: reported.cause, ...(error === undefined ? {} : { error }), ...stepOf(evidence) }
-  if (booting) return { cause: 'boot_failed', step: 'roles', error: error ?? bootExit(exitCode), exitCode }
+  if (booting)
+    return { cause: 'boot_failed', step: evidence.step ?? 'roles', error: error ?? bootExit(exitCode), exitCode }
   if (error !== undefined) return { cause: 'crash', error, exitCode }
   return { cause: 'exit', error: ownExit(exitCode), exitCode }
 }
 
-const stepOf = ({ reported, booting, told }: Evidence): { step?: BootStep } => {
+const stepOf = ({ reported, booting, told, step = 'roles' }: Evidence): { step?: BootStep } => {
   if (reported?.step !== undefined) return { step: reported.step }
-  return booting && told === 'start_timeout' ? { step: 'roles' } : {}
+  return booting && told === 'start_timeout' ? { step } : {}
 }
 
 const bootExit = (code: number): ErrorShape => ({

@@ -98,19 +98,24 @@ function plain(value: unknown): unknown {
   if (typeof value !== 'object') return textOf(value)
   const open: unknown[] = []
   try {
-    const json = JSON.stringify(value, function (this: unknown, _key, inner: unknown) {
+    const json: string | undefined = JSON.stringify(value, function (this: unknown, _key, inner: unknown) {
       while (open.length > 0 && open.at(-1) !== this) open.pop()
       if (typeof inner === 'bigint' || typeof inner === 'symbol' || typeof inner === 'function') return textOf(inner)
       if (typeof inner !== 'object' || inner === null) return inner
+      if (inner instanceof Error) return textOf(inner)
       if (open.includes(inner)) return '[circular]'
       open.push(inner)
       return inner
     })
+    if (json === undefined) return null
     return json.length <= MAX_TEXT ? JSON.parse(json) : `${json.slice(0, MAX_TEXT)}…`
   } catch (error) {
     return `[unreadable: ${textOf(error)}]`
   }
 }
+
+/** A value that was thrown and has no message, as one. */
+const saying = (value: unknown): string => `thrown value: ${typeof value === 'string' ? value : JSON.stringify(value)}`
 
 const KNOWN = new Set(['name', 'message', 'stack', 'code', 'cause'])
 
@@ -118,6 +123,8 @@ function ownData(error: object): Record<string, unknown> | undefined {
   let keys: string[]
   try {
     keys = Object.keys(error).filter((key) => !KNOWN.has(key))
+    // The errors of an AggregateError are not enumerable, and all there is to it.
+    if (Object.hasOwn(error, 'errors') && !keys.includes('errors')) keys.push('errors')
   } catch {
     return undefined
   }
@@ -145,7 +152,7 @@ export function describeError(thrown: unknown, depth = 0): ErrorShape {
   const cause = depth < MAX_DEPTH ? read(thrown, 'cause') : undefined
   return {
     name: text('name') ?? 'NonError',
-    message: text('message') ?? textOf(plain(thrown)),
+    message: text('message') ?? saying(plain(thrown)),
     ...(code === undefined ? {} : { code }),
     ...(stack === undefined ? {} : { stack }),
     ...(data === undefined ? {} : { data }),
@@ -156,18 +163,29 @@ export function describeError(thrown: unknown, depth = 0): ErrorShape {
 /** The error that a shape described: name, message, code, stack, own fields and causes as they were. */
 export function reviveError(shape: ErrorShape): Error {
   const cause = shape.cause === undefined ? undefined : { cause: reviveError(shape.cause) }
-  const error = isErrorCode(shape.code)
-    ? new HoltError(shape.code, shape.message, shape.data ?? {}, cause?.cause)
+  const ours = isErrorCode(shape.code)
+  const { details, fields } = ours ? ownFields(shape) : { details: {}, fields: shape.data ?? {} }
+  const error = ours
+    ? new HoltError(shape.code as ErrorCode, shape.message, details, cause?.cause)
     : new Error(shape.message, cause)
   const define = (key: string, value: unknown): void => {
     Object.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: key !== 'stack' })
   }
   define('name', shape.name)
   if (shape.stack !== undefined) define('stack', shape.stack)
-  if (error instanceof HoltError) return error
   if (shape.code !== undefined) define('code', shape.code)
-  for (const [key, value] of Object.entries(shape.data ?? {})) define(key, value)
+  for (const [key, value] of Object.entries(fields)) define(key, value)
   return error
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The details of an error of our own, which `describeError` found among its fields, and what was added to it. */
+function ownFields({ data = {} }: ErrorShape): { readonly details: Fields; readonly fields: Fields } {
+  const { details, ...fields } = data
+  return typeof details === 'object' && details !== null
+    ? { details: details as Fields, fields }
+    : { details: data, fields: {} }
 }
 
 export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code)

@@ -58,6 +58,7 @@ export const FACTS = {
     'warn',
     (d) => `${d.what} of epoch ${d.epoch} refused: epoch ${d.current} is in force`,
   ),
+  'capability.refused': fact<{ what: string }>('warn', (d) => `a capability call was refused: ${d.what}`),
   'supervisor.gave_up': fact<{
     supervisor: string
     restarts: number

@@ -16,7 +16,7 @@ export const CELL = {
   begun: 0,
   /** How many deliveries are done; with one at a time also the number of the last. */
   done: 1,
-  /** `done` as it stood when replies and outbound messages were last posted. */
+  /** Up to here replies and outbound messages have been posted; see `unposted`. */
   flushed: 2,
   /** 1: begin nothing. Written by the host. */
   pause: 3,
@@ -36,8 +36,10 @@ export const CELL = {
   linesDropped: 10,
   /** Deliveries whose handler failed without ending the thread. */
   failed: 11,
+  /** 1 while replies or outbound messages wait to be posted; else all up to `done` has been. */
+  unposted: 12,
   /** First of the slots that hold the deliveries in flight, 0 = free; used when `concurrency` is above 1. */
-  slots: 12,
+  slots: 13,
 } as const
 
 const GAUGES = 4
@@ -107,6 +109,13 @@ export class FlightRecorder {
   /** Ms since the last sign of life. */
   heartbeatAgeMs(nowMs: number): number {
     return signedDifference(nowMs | 0, this.read(CELL.heartbeat))
+  }
+
+  /** Deliveries that are done, but whose replies and sends may not have been posted. */
+  unflushed(): number {
+    return this.read(CELL.unposted) === 0
+      ? 0
+      : Math.max(0, signedDifference(this.read(CELL.done), this.read(CELL.flushed)))
   }
 
   /** Numbers of the deliveries that have begun and are not done, in order. */

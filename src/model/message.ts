@@ -55,6 +55,8 @@ export interface DeadLetter {
   readonly deathId?: string
 }
 
+export const DEFAULT_ASK_TIMEOUT_MS = 5000
+
 /** Options of `ask`. */
 export interface AskOptions {
   /** From the call to the reply. @default 5000 */

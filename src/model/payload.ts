@@ -3,7 +3,7 @@
  * JSON text (the fastest form, docs/decisions/002); the rest a private copy that the port clones when the batch is
  * posted. Both sides of the thread boundary use this file.
  */
-import { HoltError } from './error.ts'
+import { notCloneable } from './not-cloneable.ts'
 
 /** A payload that is not JSON text: a private copy, with what moves along. */
 export class Copied {
@@ -44,7 +44,8 @@ function arraySize(array: readonly unknown[], depth: number): number {
     size += inner + 1
     if (size > TEXT_LIMIT) return size
   }
-  return size
+  // Named properties of an array survive a structured clone and not JSON.
+  return Object.keys(array).length === array.length ? size : NOT_PLAIN
 }
 
 function objectSize(object: object, depth: number): number {
@@ -100,22 +101,26 @@ function copyArray(array: readonly unknown[], budget: { nodes: number }, depth: 
  * @throws HoltError `NotCloneable`, naming the field
  */
 export function encodePayload(value: unknown, transfer?: readonly ArrayBuffer[]): Body {
-  if (transfer === undefined || transfer.length === 0) {
-    const size = plainSize(value, 0)
-    if (size !== NOT_PLAIN && size <= TEXT_LIMIT) return JSON.stringify(value)
-    const copy = copyPlain(value, { nodes: NODE_LIMIT }, 0)
-    if (copy !== GIVE_UP) return new Copied(copy)
-  }
   try {
-    const moved = transfer === undefined ? [] : [...transfer]
-    const copy = trimViews(structuredClone({ value, moved }, { transfer: moved }), new Set()) as {
-      value: unknown
-      moved: ArrayBuffer[]
-    }
-    return new Copied(copy.value, copy.moved.length === 0 ? undefined : copy.moved)
+    return (transfer?.length ?? 0) === 0 ? copyOut(value) : cloneOut(value, transfer)
   } catch (error) {
     throw notCloneable(value, error)
   }
+}
+
+function copyOut(value: unknown): Body {
+  const size = plainSize(value, 0)
+  if (size !== NOT_PLAIN && size <= TEXT_LIMIT) return JSON.stringify(value)
+  const copy = copyPlain(value, { nodes: NODE_LIMIT }, 0)
+  return copy === GIVE_UP ? cloneOut(value) : new Copied(copy)
+}
+
+function cloneOut(value: unknown, transfer: readonly ArrayBuffer[] = []): Body {
+  // A view on it throws for a buffer that has been moved already; Node would send it on as an empty one.
+  for (const buffer of transfer) new Uint8Array(buffer)
+  const cloned = structuredClone({ value, moved: [...transfer] }, { transfer: [...transfer] })
+  const copy = trimViews(cloned, new Set()) as { value: unknown; moved: ArrayBuffer[] }
+  return new Copied(copy.value, copy.moved.length === 0 ? undefined : copy.moved)
 }
 
 export const decodeBody = (body: Body): unknown => (typeof body === 'string' ? JSON.parse(body) : body.value)
@@ -123,52 +128,38 @@ export const decodeBody = (body: Body): unknown => (typeof body === 'string' ? J
 /** Replaces views on a larger buffer by exact ones, in a copy that is ours alone. */
 function trimViews(value: unknown, seen: Set<object>): unknown {
   if (typeof value !== 'object' || value === null || seen.has(value)) return value
-  if (value instanceof Uint8Array) {
-    return value.byteLength < value.buffer.byteLength && value.buffer instanceof ArrayBuffer ? value.slice() : value
-  }
+  if (ArrayBuffer.isView(value)) return exactView(value)
   seen.add(value)
-  if (value instanceof Map) for (const [key, inner] of value) value.set(key, trimViews(inner, seen))
-  if (ArrayBuffer.isView(value)) return value
-  for (const key of Object.keys(value)) {
-    const inner = Reflect.get(value, key)
-    const trimmed = trimViews(inner, seen)
-    if (trimmed !== inner) Reflect.set(value, key, trimmed)
-  }
+  if (value instanceof Map) trimMap(value, seen)
+  else if (value instanceof Set) trimSet(value, seen)
+  else if (Array.isArray(value)) for (let i = 0; i < value.length; i++) trimField(value, i, seen)
+  else for (const key of Object.keys(value)) trimField(value, key, seen)
   return value
 }
 
-function notCloneable(value: unknown, error: unknown): HoltError {
-  const found = findCulprit(value, '', new Set())
-  const reason = error instanceof Error ? error.message : String(error)
-  const field = found.path === '' ? 'the payload itself' : `field '${found.path}'`
-  return new HoltError('NotCloneable', `${field} (${found.kind}) could not be cloned: ${reason}`, {
-    field: found.path,
-    kind: found.kind,
-  })
+function exactView(view: ArrayBufferView): ArrayBufferView {
+  const { buffer, byteOffset, byteLength } = view
+  if (byteLength === buffer.byteLength || !(buffer instanceof ArrayBuffer)) return view
+  if (view instanceof DataView) return new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
+  return (view as Uint8Array).slice()
 }
 
-const clones = (value: unknown): boolean => {
-  try {
-    structuredClone(value)
-    return true
-  } catch {
-    return false
-  }
+function trimField(holder: object, key: string | number, seen: Set<object>): void {
+  const inner: unknown = Reflect.get(holder, key)
+  const trimmed = trimViews(inner, seen)
+  if (trimmed !== inner) Reflect.set(holder, key, trimmed)
 }
 
-/** The innermost field that refuses to be cloned. */
-function findCulprit(value: unknown, path: string, seen: Set<object>): { path: string; kind: string } {
-  const kind =
-    value === null ? 'null' : typeof value === 'object' ? (value.constructor?.name ?? 'object') : typeof value
-  if (typeof value !== 'object' || value === null || seen.has(value)) return { path, kind }
-  seen.add(value)
-  const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value)
-  for (const [key, inner] of entries) {
-    if (clones(inner)) continue
-    const name = Array.isArray(value) ? `[${String(key)}]` : `${path === '' ? '' : '.'}${String(key)}`
-    return findCulprit(inner, path + name, seen)
-  }
-  return { path, kind }
+function trimMap(map: Map<unknown, unknown>, seen: Set<object>): void {
+  const entries = [...map]
+  map.clear()
+  for (const [key, inner] of entries) map.set(trimViews(key, seen), trimViews(inner, seen))
+}
+
+function trimSet(set: Set<unknown>, seen: Set<object>): void {
+  const elements = [...set]
+  set.clear()
+  for (const element of elements) set.add(trimViews(element, seen))
 }
 
 /** A column of bodies as it crosses the boundary: one JSON array text, and beside it the values that are not text. */

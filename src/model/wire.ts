@@ -51,7 +51,8 @@ export interface Mount {
 export type ToThread =
   | Init
   | { readonly type: 'load'; readonly roles: readonly ModuleSource[]; readonly mounts: readonly Mount[] }
-  | { readonly type: 'pause' }
+  /** The pause flag is up; answer `paused` with this number when nothing runs. */
+  | { readonly type: 'pause'; readonly n: number }
   | { readonly type: 'resume' }
   /** Abort these deliveries, or all that have begun. */
   | { readonly type: 'abort'; readonly seqs: readonly number[] | 'all'; readonly reason: string }
@@ -88,7 +89,7 @@ export type FromThread =
   | { readonly type: 'ready'; readonly roles: readonly RoleInfo[] }
   | { readonly type: 'refused'; readonly step: BootStep; readonly error: ErrorShape }
   /** The pause flag was seen and nothing runs any more. */
-  | { readonly type: 'paused' }
+  | { readonly type: 'paused'; readonly n: number }
   /** The next thing is the end of the thread. */
   | { readonly type: 'ending'; readonly cause: 'crash' | 'normal'; readonly error?: ErrorShape; readonly seq?: number }
   | {
@@ -108,13 +109,16 @@ export type FromThread =
 
 // --- data, host to thread ------------------------------------------------------------------------------------
 
+/** Marks an event whose sender waits for its fate. */
+export const AWAITED = -1
+
 /** Deliveries `first`, `first + 1`, … in order. */
 export interface Batch extends BodyColumn {
   readonly type: 'batch'
   readonly first: number
   readonly count: number
   readonly names: NameColumn
-  /** Absolute deadline (monotonic ms) of each ask, 0 for an event. Absent: all events. */
+  /** Of each: the absolute deadline (monotonic ms) of an ask, 0 for an event, {@link AWAITED} for an event whose end is awaited. Absent: all 0. */
   readonly asks?: readonly number[]
   /** Absolute end of life (monotonic ms) of each event, 0 for none. Absent: none. */
   readonly expires?: readonly number[]
@@ -154,13 +158,19 @@ export interface Sends extends BodyColumn {
 /** An end other than handled, of one delivery. */
 export interface Outcome {
   readonly seq: number
+  /** `failed`: the handler threw and the role goes on. */
   readonly fate: 'ignored' | 'expired' | 'aborted' | 'failed'
+  readonly name: string
+  /** The payload of a message whose handler did not run. */
+  readonly payload?: unknown
   readonly error?: ErrorShape
 }
 
 export interface Flush {
   readonly type: 'flush'
   readonly outcomes?: readonly Outcome[]
+  /** Awaited events that were handled. */
+  readonly handled?: readonly number[]
   readonly replies?: Replies
   readonly sends?: Sends
 }

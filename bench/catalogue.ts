@@ -1,0 +1,17 @@
+/**
+ * The benches by name, for main.ts and child.ts. Each is loaded only when asked for, so that a child imports no peer
+ * of another bench. A new bench adds a line.
+ */
+import type { Bench } from './definition.ts'
+
+const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  queue: async () => (await import('./queue.ts')).queue,
+  tell: async () => (await import('./tell.ts')).tell,
+  ask: async () => (await import('./ask.ts')).ask,
+}
+
+export const benchNames = Object.keys(BENCHES)
+
+export async function openBench(name: string): Promise<Bench | undefined> {
+  return Object.hasOwn(BENCHES, name) ? BENCHES[name]!() : undefined
+}

@@ -1,0 +1,53 @@
+/**
+ * What a bench is: variants that do the same work, figures that each of them returns, the base the ratios are taken
+ * to, and targets. Types only. The harness runs a variant in a fresh process; a variant throws when not everything
+ * it sent was handled.
+ */
+
+/** How much work a child does. */
+export interface Effort {
+  /** Factor on every message count. 1 in a full run. */
+  readonly share: number
+  /** Timed repetitions in one child, after a warm-up that is not counted; their median is the child's figure. */
+  readonly repeats: number
+}
+
+/** Figures of one child by metric key. */
+export type Figures = Readonly<Record<string, number>>
+
+export type Variant = (effort: Effort) => Promise<Figures>
+
+export interface Metric {
+  readonly key: string
+  /** Head of the column, with its unit. */
+  readonly label: string
+  /** Whether the table shows the ratio to the base. */
+  readonly ratio: boolean
+}
+
+/** `variant` ÷ `against` in `metric`, median of the rounds. */
+export interface Target {
+  readonly variant: string
+  readonly against: string
+  readonly metric: string
+  readonly atLeast: number
+}
+
+export interface Bench {
+  readonly name: string
+  /** One line: what is compared. */
+  readonly summary: string
+  readonly metrics: readonly Metric[]
+  /** The variant that ratios are taken to. */
+  readonly base: string
+  readonly variants: Readonly<Record<string, Variant>>
+  readonly targets: readonly Target[]
+  /** Packages whose versions the report names. */
+  readonly packages: readonly string[]
+}
+
+/** One variant in one round: figures, or why there are none. */
+export type Outcome = { readonly figures: Figures } | { readonly failure: string }
+
+/** Outcomes of a variant, one a round. */
+export type Outcomes = Readonly<Record<string, readonly Outcome[]>>

@@ -1,0 +1,83 @@
+/**
+ * What an agent is made from and what it is handed: its accepted spec, what a boot needs, and the ways up. The host
+ * fills these in; an actor knows no manifest, no capability and no store.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { BootStep, DeathRecord, Decision } from '../model/death.ts'
+import type { Report } from '../model/fact.ts'
+import type { IntentRecord } from '../model/intent.ts'
+import type { EpochStore } from '../model/lease.ts'
+import type { Phase } from '../model/lifecycle.ts'
+import type { DeadLetter } from '../model/message.ts'
+import type { FromThread, ModuleSource, Mount } from '../model/wire.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { NewId } from '../platform/id.ts'
+import type { Agent } from './agent.ts'
+import type { MailboxOptions } from './inbox.ts'
+import type { Router } from './outbound.ts'
+
+/** The part of a manifest that the actor itself uses. Times in ms. */
+export interface AgentSpec {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly autostart: boolean
+  readonly mailbox: MailboxOptions
+  readonly limits: {
+    readonly heapMb: number
+    readonly bootTimeoutMs: number
+    readonly stopTimeoutMs: number
+    readonly pauseTimeoutMs: number
+    readonly abortGraceMs: number
+    readonly handlerTimeoutMs: number
+    readonly unresponsiveAfterMs: number
+    readonly killAfterMs: number
+  }
+}
+
+/** What one boot needs, made by the host: manifest, environment, modules and grants, all checked. */
+export interface Prepared {
+  readonly spec: AgentSpec
+  readonly env: Readonly<Record<string, string>>
+  readonly roles: readonly ModuleSource[]
+  readonly mounts: readonly Mount[]
+  readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
+}
+
+/** A boot that failed before there was a thread; `cause` is what was thrown. */
+export class BootFailure extends Error {
+  readonly step: BootStep
+
+  constructor(step: BootStep, cause: unknown) {
+    super(`boot failed at step '${step}'`, { cause })
+    this.name = 'BootFailure'
+    this.step = step
+  }
+}
+
+/** A death before it is decided what follows. */
+export interface DeathCase {
+  readonly draft: Omit<DeathRecord, 'decision'>
+  /** A command ended it and will see to what comes next. */
+  readonly commanded: boolean
+  readonly life: { readonly uptimeMs: number; readonly progressed: boolean }
+}
+
+export interface AgentDeps {
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly epochs: EpochStore
+  readonly router: Router
+  readonly report: Report
+  intentOf(agent: string): IntentRecord
+  shuttingDown(): boolean
+  /** @throws BootFailure naming the step */
+  prepare(agent: string): Promise<Prepared>
+  /** The supervisor's word on what follows a death; called once a death, before anything is settled. */
+  decide(agent: string, death: DeathCase): Decision
+  onPhase(agent: Agent, from: Phase, to: Phase): void
+  onChange(agent: Agent): void
+  onDeath(agent: Agent, record: DeathRecord): void
+  onDeadLetter(read: () => DeadLetter): void
+  onOutput(agent: Agent, message: Extract<FromThread, { type: 'lines' | 'log' }>): void
+}

@@ -1,0 +1,452 @@
+/**
+ * One agent seen from the host: the only writer of its phase, owner of its inbox, and of at most one live instance. It
+ * carries out what `host/commands.ts` and the supervisor ask; it decides nothing about restarts and keeps no intent.
+ * Where new work may go is settled in one place, {@link Agent.refresh}.
+ */
+import {
+  type Axes,
+  axesOf,
+  classify,
+  type Health,
+  type HealthCause,
+  mayTakeWork,
+  type Standing,
+  type Status,
+} from '../model/canonical.ts'
+import { classOf, type DeathCause, type DeathRecord, type Decision, type InFlight, judge } from '../model/death.ts'
+import { describeError } from '../model/error.ts'
+import { CELL } from '../model/flight-recorder.ts'
+import type { CommandState } from '../model/intent.ts'
+import { LIVE, type Phase } from '../model/lifecycle.ts'
+import { acceptance } from '../model/mailbox-policy.ts'
+import type { CommandInfo, HandlerHistogram, RoleInfo } from '../model/wire.ts'
+import { describeInFlight, settleDeath } from './aftermath.ts'
+import type { AgentDeps, AgentSpec, Prepared } from './agent-spec.ts'
+import { BootFailure } from './agent-spec.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { Inbox } from './inbox.ts'
+import { type Ended, failedDelivery, Instance } from './instance.ts'
+import { Outbound } from './outbound.ts'
+import { Phases } from './phases.ts'
+import type { Remains } from './pump.ts'
+
+/** Causes by which an instance ends because it was told to; what was in flight is aborted, not crashed. */
+const TOLD: ReadonlySet<DeathCause> = new Set<DeathCause>(['shutdown', 'suspended', 'shutdown_timeout', 'reclaimed'])
+/** Causes that end a boot as a stop and not as a failure. */
+const ENDS_BOOT: ReadonlySet<DeathCause> = new Set<DeathCause>([...TOLD, 'killed'])
+const KEPT_DEATHS = 64
+
+const NOTHING: Remains = { inFlight: [], begunTo: 0, doneCount: 0, unflushed: 0 }
+
+/** How to end the instance that is there. */
+export interface EndOptions {
+  readonly cause: 'shutdown' | 'suspended' | 'killed'
+  /** 0: at once. */
+  readonly graceMs: number
+  /** Abort what is in flight first. */
+  readonly abort: boolean
+  /** A next instance is on its way: what arrives meanwhile waits for it. */
+  readonly handOver: boolean
+}
+
+export class Agent {
+  readonly id: string
+  readonly deadLetters: DeadLetters
+  readonly inbox: Inbox
+  spec: AgentSpec
+  instance: Instance | null = null
+  roles: readonly RoleInfo[] = []
+  readonly histograms = new Map<string, HandlerHistogram>()
+  readonly deaths: DeathRecord[] = []
+  restarts = 0
+  health: Health = 'good'
+  healthCause: HealthCause | null = null
+  /** Monotonic ms of the next start, where one is scheduled. */
+  nextStartAt: number | null = null
+  readonly #deps: AgentDeps
+  readonly #phases: Phases
+  #identityVerified = false
+  #incarnations = 0
+  /** Why it is being ended, where a command did. */
+  #told: EndOptions['cause'] | null = null
+  #handOver = false
+  #pauses = 0
+  #heapUsedMb: number | null = null
+  #prepared: Prepared | null = null
+  #bootSettled: (record: DeathRecord | null) => void = () => {}
+
+  constructor(spec: AgentSpec, deps: AgentDeps) {
+    this.id = spec.id
+    this.spec = spec
+    this.#deps = deps
+    this.#phases = new Phases(spec.id, spec.autostart ? 'STOPPED' : 'IDLE', deps.clock, (from, to) =>
+      deps.onPhase(this, from, to),
+    )
+    this.deadLetters = new DeadLetters(spec.id, deps.clock, deps.report, deps.onDeadLetter)
+    this.inbox = new Inbox(spec.id, spec.mailbox, deps.clock, this.deadLetters, {
+      abort: (seqs, reason) => this.instance?.abort(seqs, reason),
+      whyNot: () => this.whereabouts(),
+      isExclusive: (command) => this.commands().some((info) => info.name === command && info.exclusive),
+    })
+    this.refresh()
+  }
+
+  // --- views -------------------------------------------------------------------------------------------------------
+
+  get phase(): Phase {
+    return this.#phases.current
+  }
+
+  get standing(): Standing {
+    const intent = this.#deps.intentOf(this.id)
+    return {
+      phase: this.phase,
+      intent: intent.intent,
+      admission: intent.admission,
+      superseded: false,
+      health: this.health,
+      identityVerified: this.#identityVerified,
+      alive: this.instance?.alive === true,
+      startScheduled: this.startScheduled,
+      stopCommanded: this.#told !== null,
+    }
+  }
+
+  get axes(): Axes {
+    return axesOf(this.standing)
+  }
+
+  get status(): Status {
+    return classify(this.axes)
+  }
+
+  get startScheduled(): boolean {
+    return this.nextStartAt !== null || this.#handOver
+  }
+
+  get commandState(): CommandState {
+    const { phase, intent, admission, startScheduled, alive } = this.standing
+    return { phase, intent, admission, scheduled: startScheduled, alive }
+  }
+
+  get lastDeath(): DeathRecord | null {
+    return this.deaths.at(-1) ?? null
+  }
+
+  get heapUsedMb(): number | null {
+    const live = this.instance?.recorder.heapUsedMb ?? 0
+    return live > 0 ? live : this.#heapUsedMb
+  }
+
+  /** Handlers that have ended: those of dead instances, and what the recorder says of this one. */
+  get completed(): number {
+    this.inbox.pump.reclaim()
+    return this.inbox.fates.counters.completed + (this.instance === null ? 0 : this.inbox.pump.doneCount)
+  }
+
+  get failed(): number {
+    return this.inbox.fates.counters.failed + (this.instance?.recorder.read(CELL.failed) ?? 0)
+  }
+
+  commands(): CommandInfo[] {
+    return this.roles.flatMap((role) => role.commands)
+  }
+
+  inFlight(): InFlight[] {
+    const begunAt = this.#deps.clock.wall() - (this.#deps.clock.now() - (this.instance?.recorder.turnAt ?? 0))
+    return describeInFlight(this.inbox, { ...NOTHING, inFlight: this.inbox.pump.inFlight() }, begunAt)
+  }
+
+  /** Where it is, in words, for those who are turned away. */
+  whereabouts(): string {
+    if (this.#deps.shuttingDown()) return `the host is shutting down, it is ${this.phase}`
+    const { intent } = this.standing
+    return `it is ${this.phase}${intent === 'running' ? '' : ` (${intent})`}${this.startScheduled ? ', a start is scheduled' : ''}`
+  }
+
+  // --- moves -------------------------------------------------------------------------------------------------------
+
+  /**
+   * Boots a new instance. Resolves with null once it is ACTIVE, or with the record of the death it ended in.
+   * @param fresh read the manifest and compile again; else what was last accepted serves
+   */
+  async start(fresh: boolean): Promise<DeathRecord | null> {
+    this.#phases.move('BOOTING')
+    this.nextStartAt = null
+    this.#handOver = false
+    this.#told = null
+    this.#identityVerified = false
+    this.health = 'good'
+    this.healthCause = null
+    const again = this.#incarnations++ > 0
+    const settled = new Promise<DeathRecord | null>((resolve) => {
+      this.#bootSettled = resolve
+    })
+    this.refresh()
+    const id = this.#deps.newId('i')
+    const startedAt = this.#deps.clock.now()
+    const epoch = await this.#deps.epochs.next(this.id)
+    try {
+      this.#prepared = fresh || this.#prepared === null ? await this.#deps.prepare(this.id) : this.#prepared
+      if (this.#told !== null) throw new BootFailure('thread', new Error('told to stop before the thread was started'))
+      this.#boot(id, epoch, this.#prepared)
+    } catch (error) {
+      this.#bootFailed(id, epoch, startedAt, error)
+    }
+    const record = await settled
+    if (record === null && again) this.restarts++
+    return record
+  }
+
+  /** Ends the instance there is, or the boot under way. Resolves when its thread is gone; at once where there is none. */
+  async end(options: EndOptions): Promise<void> {
+    this.nextStartAt = null
+    if (this.phase === 'IDLE') {
+      this.#phases.move('STOPPING')
+      this.#phases.move('STOPPED')
+    }
+    this.#handOver = options.handOver
+    if (!LIVE.has(this.phase)) return this.#withdrawn()
+    this.#told = options.cause
+    if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
+    this.refresh()
+    const { instance } = this
+    if (instance !== null) {
+      if (options.abort) instance.abort('all', `agent '${this.id}' is told to end (${options.cause})`)
+      if (options.graceMs <= 0) instance.terminate(options.cause)
+      else
+        instance.stop(options.cause, options.graceMs, options.cause === 'suspended' ? 'suspended' : 'shutdown_timeout')
+    }
+    await this.#phases.until(() => !LIVE.has(this.phase) || this.phase === 'BOOTING')
+  }
+
+  /** Ends the thread now; the supervisor decides what follows. */
+  async kill(): Promise<void> {
+    this.instance?.terminate('killed')
+    const { instance } = this
+    await this.#phases.until(() => instance?.alive !== true)
+  }
+
+  /**
+   * Shuts the gate between two messages. Resolves when nothing runs any more, or after `timeoutMs`.
+   * Where it is not ACTIVE there is nothing to shut: the intent alone takes effect on arrival.
+   */
+  async pause(timeoutMs: number, abort: boolean): Promise<void> {
+    if (this.phase !== 'ACTIVE') return
+    this.#phases.move('PAUSING')
+    this.refresh()
+    this.instance?.pause(++this.#pauses)
+    if (abort) this.instance?.abort('all', `agent '${this.id}' is paused`)
+    await this.#phases.until(() => this.phase !== 'PAUSING', timeoutMs)
+  }
+
+  /** Opens the gate again; returns how many messages were waiting. */
+  resume(): { drained: number } {
+    const drained = this.inbox.mailbox.depth
+    if (this.phase === 'PAUSING') this.#phases.move('PAUSED')
+    if (this.phase !== 'PAUSED') {
+      this.refresh()
+      return { drained: 0 }
+    }
+    this.#phases.move('RESUMING')
+    this.instance?.resume()
+    this.#phases.move('ACTIVE')
+    this.refresh()
+    return { drained }
+  }
+
+  /** A start that was scheduled is off; nothing replaces it. */
+  unschedule(): void {
+    this.nextStartAt = null
+    this.#withdrawn()
+  }
+
+  setHealth(health: Health, cause: HealthCause | null, text: string): void {
+    if (health === this.health) return
+    this.health = health
+    this.healthCause = cause
+    this.#deps.report('agent.health', { health, cause, text }, this.#subject())
+    this.refresh()
+  }
+
+  /** The one place that decides where new work goes: by the status, and the table of whereabouts. */
+  refresh(): void {
+    const standing = this.standing
+    const mode = acceptance({
+      phase: standing.phase,
+      running: mayTakeWork(classify(axesOf(standing))),
+      suspended: standing.intent === 'suspended',
+      successor: this.startScheduled || (standing.phase === 'BOOTING' && this.#incarnations > 1),
+    })
+    this.inbox.setMode(mode, this.#handOver)
+    this.#deps.onChange(this)
+  }
+
+  /** No timer of its own is left. */
+  close(): void {
+    this.inbox.asks.close()
+    this.deadLetters.close()
+  }
+
+  // --- inside ------------------------------------------------------------------------------------------------------
+
+  #subject(): { agent: string; instance?: string; epoch?: number } {
+    const { instance } = this
+    return instance === null ? { agent: this.id } : { agent: this.id, instance: instance.id, epoch: instance.epoch }
+  }
+
+  #boot(id: string, epoch: number, prepared: Prepared): void {
+    const outbound = new Outbound(this.id, this.#deps.router, (answers) => this.instance?.post(answers))
+    const { spec, lend } = prepared
+    this.spec = spec
+    const instance: Instance = new Instance(
+      {
+        id,
+        epoch,
+        agent: this.id,
+        heapMb: spec.limits.heapMb,
+        bootTimeoutMs: spec.limits.bootTimeoutMs,
+        concurrency: spec.mailbox.concurrency,
+        env: prepared.env,
+        roles: prepared.roles,
+        mounts: prepared.mounts,
+        lend: lend === null ? null : (port, isCurrent) => lend(port, () => isCurrent() && this.instance === instance),
+      },
+      {
+        onReady: (roles) => this.#onReady(instance, roles),
+        onPaused: (n) => this.#onPaused(n),
+        onBell: () => this.inbox.pump.onBell(),
+        onFlush: (flush) => {
+          this.inbox.onFlush(flush)
+          if (flush.sends !== undefined) outbound.take(flush.sends, instance.recorder)
+        },
+        onOutput: (message) => {
+          if (message.type === 'histogram') this.histograms.set(message.handler, message.histogram)
+          else this.#deps.onOutput(this, message)
+        },
+        onEnded: (ended) => this.#onEnded(instance, ended),
+      },
+      this.#deps.clock,
+    )
+    this.instance = instance
+    this.refresh()
+  }
+
+  #onReady(instance: Instance, roles: readonly RoleInfo[]): void {
+    if (this.phase !== 'BOOTING') return
+    this.roles = roles
+    this.#identityVerified = true
+    const cordoned = this.standing.admission === 'cordoned'
+    if (cordoned) instance.pause(++this.#pauses)
+    this.inbox.attach(instance)
+    if (roles.some((role) => role.events.includes('boot'))) this.inbox.first('boot')
+    this.#phases.move('ACTIVE')
+    if (cordoned) {
+      this.#phases.move('PAUSING')
+      this.#phases.move('PAUSED')
+    }
+    this.refresh()
+    this.#bootSettled(null)
+  }
+
+  #onPaused(n: number): void {
+    if (this.phase !== 'PAUSING' || n !== this.#pauses) return
+    this.#phases.move('PAUSED')
+    this.refresh()
+  }
+
+  #onEnded(instance: Instance, ended: Ended): void {
+    const verdict = judge(ended)
+    const remains = ended.booting ? NOTHING : this.inbox.pump.detach()
+    const { clock } = this.#deps
+    const begunAt = clock.wall() - Math.max(0, clock.now() - instance.recorder.turnAt)
+    this.#heapUsedMb = instance.recorder.heapUsedMb || null
+    this.inbox.fates.counters.failed += instance.recorder.read(CELL.failed)
+    const record = this.#record({
+      instance: instance.id,
+      epoch: instance.epoch,
+      ...verdict,
+      uptimeMs: clock.now() - instance.startedAt,
+      inFlight: ended.booting ? [] : describeInFlight(this.inbox, remains, begunAt),
+      unflushed: remains.unflushed,
+      progressed: remains.doneCount > 0,
+    })
+    this.instance = null
+    this.#ended(record, ended.booting && !ENDS_BOOT.has(verdict.cause))
+    if (!ended.booting) {
+      settleDeath(this.inbox, remains, record, {
+        failed: failedDelivery(ended, verdict.error),
+        aborted: TOLD.has(record.cause),
+      })
+    }
+    this.#afterDeath(record)
+  }
+
+  #bootFailed(instance: string, epoch: number, startedAt: number, thrown: unknown): void {
+    const failure = thrown instanceof BootFailure ? thrown : new BootFailure('manifest', thrown)
+    const told = this.#told
+    const record = this.#record({
+      instance,
+      epoch,
+      cause: told ?? 'boot_failed',
+      ...(told !== null ? {} : { step: failure.step, error: describeError(failure.cause) }),
+      uptimeMs: this.#deps.clock.now() - startedAt,
+      inFlight: [],
+      unflushed: 0,
+      progressed: false,
+    })
+    this.#ended(record, told === null)
+    this.#afterDeath(record)
+  }
+
+  #record(
+    facts: Pick<DeathRecord, 'instance' | 'epoch' | 'cause' | 'uptimeMs' | 'inFlight' | 'unflushed'> &
+      Partial<DeathRecord> & { progressed: boolean },
+  ): DeathRecord {
+    const { progressed, ...known } = facts
+    const draft = {
+      id: this.#deps.newId('d'),
+      agent: this.id,
+      ...known,
+      class: classOf(known.cause),
+      at: this.#deps.clock.wall(),
+      mailboxDepth: this.inbox.mailbox.depth,
+      heapUsedMb: this.#heapUsedMb,
+    }
+    const commanded = this.#told !== null
+    const decision: Decision = this.#deps.decide(this.id, {
+      draft,
+      commanded,
+      life: { uptimeMs: draft.uptimeMs, progressed },
+    })
+    return { ...draft, decision }
+  }
+
+  /** The phases of an end, and what follows from the decision, before anything is settled or told. */
+  #ended(record: DeathRecord, bootFailed: boolean): void {
+    this.deaths.push(record)
+    if (this.deaths.length > KEPT_DEATHS) this.deaths.shift()
+    const { action, delayMs } = record.decision
+    if (action === 'restart') this.nextStartAt = this.#deps.clock.now() + (delayMs ?? 0)
+    if (bootFailed) return this.#phases.move('FAILED')
+    if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
+    this.#phases.move('STOPPED')
+  }
+
+  #afterDeath(record: DeathRecord): void {
+    this.#told = null
+    this.refresh()
+    if (!this.startScheduled) this.#withdrawn()
+    this.#deps.onDeath(this, record)
+    this.#bootSettled(record)
+  }
+
+  /** No instance is coming: asks that wait for one are told. Events wait; a stop deletes nothing. */
+  #withdrawn(): void {
+    this.refresh()
+    this.inbox.asks.failWhere(
+      () => !this.startScheduled,
+      (command) => this.inbox.notAccepting(command),
+    )
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What becomes of events: who waits for a fate, what is counted, what turns into a dead letter. Called by `inbox.ts`
+ * and `aftermath.ts`; one per agent, counters never reset.
+ */
+import type { DeadLetterReason, Fate } from '../model/message.ts'
+import type { Body } from '../model/payload.ts'
+import type { DeadLetters } from './dead-letters.ts'
+import type { Letter } from './mailbox.ts'
+
+/** Counts over the life of the agent. */
+export interface Counters {
+  /** Accepted into the mailbox. */
+  received: number
+  /** Handlers that ended, well or not, in earlier instances; the present one's are in its recorder. */
+  completed: number
+  /** Handlers that failed. */
+  failed: number
+  dropped: number
+  ignored: number
+  staleEpoch: number
+}
+
+const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
+  not_accepting: 'ignored',
+  no_handler: 'ignored',
+  overflow: 'dropped',
+  overloaded: 'dropped',
+  rejected: 'dropped',
+  transferred: 'dropped',
+  no_such_agent: 'dropped',
+  stale_epoch: 'dropped',
+  expired: 'expired',
+  aborted: 'aborted',
+  crashed: 'crashed',
+  quarantined: 'quarantined',
+  handler_error: 'handled',
+}
+
+export class Fates {
+  readonly counters: Counters = { received: 0, completed: 0, failed: 0, dropped: 0, ignored: 0, staleEpoch: 0 }
+  readonly #deadLetters: DeadLetters
+  readonly #awaited = new Map<number, (fate: Fate) => void>()
+
+  constructor(deadLetters: DeadLetters) {
+    this.#deadLetters = deadLetters
+  }
+
+  /** The fate of the event at `position`, once it has one. */
+  wait(position: number): Promise<Fate> {
+    return new Promise((resolve) => this.#awaited.set(position, resolve))
+  }
+
+  settle(position: number, fate: Fate): void {
+    const resolve = this.#awaited.get(position)
+    if (resolve === undefined) return
+    this.#awaited.delete(position)
+    resolve(fate)
+  }
+
+  /** A redelivered event sits at another position from now on. */
+  move(from: number, to: number): void {
+    const resolve = this.#awaited.get(from)
+    if (resolve === undefined || from === to) return
+    this.#awaited.delete(from)
+    this.#awaited.set(to, resolve)
+  }
+
+  /** Settles all that wait and that `which` picks. */
+  settleWhere(which: (position: number) => boolean, fate: Fate): void {
+    for (const position of [...this.#awaited.keys()]) if (which(position)) this.settle(position, fate)
+  }
+
+  /** Counts the end of a message that was not handled, keeps it as a dead letter, and says what its fate is. */
+  bury(letter: Omit<Letter, 'at'>, reason: DeadLetterReason, deathId?: string): Fate {
+    const fate = FATE_OF[reason]
+    if (fate === 'dropped') this.counters.dropped++
+    if (fate === 'ignored') this.counters.ignored++
+    this.#deadLetters.add({
+      id: letter.id,
+      reason,
+      kind: letter.meta?.kind ?? 'event',
+      name: letter.name,
+      body: letter.body,
+      from: letter.meta?.from,
+      deliveryCount: letter.meta?.deliveries ?? 0,
+      deathId,
+    })
+    return deathId === undefined ? { fate, reason } : { fate, reason, deathId }
+  }
+
+  /** The same for a message that never got a position. */
+  refuse(name: string, body: Body, reason: DeadLetterReason, from?: string): Fate {
+    return this.bury({ id: 0, name, body, meta: from === undefined ? undefined : { kind: 'event', from } }, reason)
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * The inbox of one agent: the three ways to send to it, and what comes back from its thread. It joins mailbox, pump,
+ * asks and fates; `agent.ts` tells it when the agent's whereabouts change. Where a message may go is decided by the
+ * table in `model/mailbox-policy.ts`; the fast path of `tell` is one comparison beside it.
+ */
+import { HoltError, reviveError } from '../model/error.ts'
+import { type Acceptance, admit, type Overflow } from '../model/mailbox-policy.ts'
+import type { AskOptions, DeadLetterReason, Fate, SendOptions } from '../model/message.ts'
+import { type Body, encodePayload, readColumn } from '../model/payload.ts'
+import type { Flush, Outcome, Replies } from '../model/wire.ts'
+import type { Clock } from '../platform/clock.ts'
+import { Asks, askTimeoutMs } from './asks.ts'
+import type { DeadLetters } from './dead-letters.ts'
+import { Fates } from './fates.ts'
+import { Mailbox, type Meta } from './mailbox.ts'
+import { type Link, Pump } from './pump.ts'
+
+/** `mailbox` of agent.yml. */
+export interface MailboxOptions {
+  readonly capacity: number
+  readonly overflow: Overflow
+  readonly window: number
+  readonly backlog: number
+  readonly concurrency: number
+  readonly redeliver: number
+}
+
+/** How the inbox reaches the thread for what is no message. */
+export interface InboxHooks {
+  /** Deliveries to be aborted: their callers have gone. */
+  abort(seqs: readonly number[], reason: string): void
+  /** Why nothing is accepted now, in words. */
+  whyNot(): string
+  isExclusive(command: string): boolean
+}
+
+/** A refused offer: no position. */
+const REFUSED = 0
+
+export class Inbox {
+  readonly mailbox = new Mailbox()
+  readonly pump: Pump
+  readonly asks: Asks
+  readonly fates: Fates
+  readonly options: MailboxOptions
+  readonly #agent: string
+  readonly #clock: Clock
+  readonly #hooks: InboxHooks
+  #mode: Acceptance = 'ignore'
+  #bound: number
+  /** Messages from here on arrived while the agent was not ACTIVE; what counts against the capacity. */
+  #awayFrom = 1
+  #away = 0
+  #refused: Fate = { fate: 'ignored' }
+  /** Emits that wait for room, in order. */
+  #queue: (() => void)[] = []
+  #rooms: (() => void)[] = []
+  #now = 0
+
+  constructor(agent: string, options: MailboxOptions, clock: Clock, deadLetters: DeadLetters, hooks: InboxHooks) {
+    this.#agent = agent
+    this.options = options
+    this.#bound = options.capacity
+    this.#clock = clock
+    this.#hooks = hooks
+    this.fates = new Fates(deadLetters)
+    this.asks = new Asks(agent, clock, (position, why) => this.#abandoned(position, why))
+    const onProgress = (): void => this.#makeRoom()
+    const onExpired = (position: number): void => this.#bury(position, 'expired')
+    this.pump = new Pump(this.mailbox, options.window, { onProgress, onExpired }, clock)
+  }
+
+  // --- sending -----------------------------------------------------------------------------------------------
+
+  /** See {@link AgentRef.tell}. */
+  tell(name: string, payload: unknown, options?: SendOptions, from?: string): boolean {
+    if (this.#mode === 'deliver' && options === undefined && from === undefined) {
+      if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0) {
+        this.#push(name, encodePayload(payload), undefined)
+        return true
+      }
+    }
+    const body = encodePayload(payload, options?.transfer)
+    return this.#offer(name, body, this.#metaOf(options, from, false)) !== REFUSED
+  }
+
+  /** See {@link AgentRef.emit}. */
+  async emit(name: string, payload: unknown, options?: SendOptions, from?: string): Promise<Fate> {
+    const body = encodePayload(payload, options?.transfer)
+    const place = (): Promise<Fate> => this.#place(name, body, this.#metaOf(options, from, true))
+    if (this.#mode !== 'deliver' || this.hasRoom) return place()
+    return new Promise((resolve, reject) => this.#queue.push(() => void place().then(resolve, reject)))
+  }
+
+  async #place(name: string, body: Body, meta: Meta | undefined): Promise<Fate> {
+    const position = this.#offer(name, body, meta)
+    if (position !== REFUSED) {
+      return this.#mode === 'deliver' ? this.fates.wait(position) : { fate: 'queued', reason: this.#hooks.whyNot() }
+    }
+    if (this.#refused.reason === 'rejected') throw this.#overloaded(name)
+    return this.#refused
+  }
+
+  /** See {@link AgentRef.ask}. */
+  async ask(name: string, payload: unknown, options?: AskOptions, from?: string): Promise<unknown> {
+    const timeoutMs = askTimeoutMs(options)
+    const body = encodePayload(payload)
+    if (options?.signal?.aborted === true) {
+      throw new HoltError('Aborted', `ask '${name}' was aborted before it was sent`, {}, options.signal.reason)
+    }
+    if (this.#mode === 'ignore') throw this.notAccepting(name)
+    const exclusive = this.#hooks.isExclusive(name)
+    if (exclusive && this.asks.isHeld(name)) {
+      throw new HoltError('CommandBusy', `command '${name}' of agent '${this.#agent}' is exclusive and still runs`)
+    }
+    const deadline = this.#clock.now() + timeoutMs
+    const position = this.#offer(name, body, { kind: 'ask', deadline, ...(from === undefined ? {} : { from }) })
+    if (position === REFUSED) throw this.#overloaded(name)
+    return this.asks.add(position, name, timeoutMs, deadline, exclusive, options?.signal)
+  }
+
+  /** Whether a `tell` would find room now. */
+  get hasRoom(): boolean {
+    if (this.#mode === 'deliver') return this.mailbox.unsent < this.options.backlog && this.#queue.length === 0
+    return this.#mode === 'queue' && this.#away < this.#bound
+  }
+
+  /** Resolves once half the backlog is free, or the agent's whereabouts change. */
+  room(): Promise<void> {
+    return this.hasRoom ? Promise.resolve() : new Promise((resolve) => this.#rooms.push(resolve))
+  }
+
+  // --- whereabouts, told by agent.ts ------------------------------------------------------------------------------
+
+  /** @param handOver a planned hand-over: the bound is the backlog */
+  setMode(mode: Acceptance, handOver: boolean): void {
+    this.#bound = handOver ? this.options.backlog : this.options.capacity
+    if (mode === this.#mode) return
+    if (this.#mode === 'deliver') {
+      this.#awayFrom = this.mailbox.tail
+      this.#away = 0
+    }
+    this.#mode = mode
+    this.pump.setOpen(mode === 'deliver')
+    // Those who wait find out where they stand now: an emit queues or is told, a producer tries again.
+    this.#wake(this.#queue.splice(0))
+    this.#wake(this.#rooms.splice(0))
+  }
+
+  attach(link: Link): void {
+    this.pump.attach(link)
+  }
+
+  /** Puts an instance's own first event before all others, in place of one its predecessor never began. */
+  first(name: string): void {
+    const { mailbox } = this
+    if (mailbox.has(mailbox.head) && mailbox.metaAt(mailbox.head)?.once === true) {
+      mailbox.withdraw(mailbox.head)
+      mailbox.settleTo(mailbox.head + 1)
+    }
+    mailbox.unshift(name, encodePayload(undefined), { kind: 'event', once: true }, this.#clock.now())
+    this.fates.counters.received++
+  }
+
+  // --- what the thread says ----------------------------------------------------------------------------------------
+
+  onFlush(flush: Flush): void {
+    for (const outcome of flush.outcomes ?? []) this.#onOutcome(outcome)
+    for (const seq of flush.handled ?? []) this.fates.settle(this.pump.positionOf(seq), { fate: 'handled' })
+    if (flush.replies !== undefined) this.#onReplies(flush.replies)
+    this.pump.reclaim()
+  }
+
+  #onReplies(replies: Replies): void {
+    const values = readColumn(replies)
+    const errors = new Map(replies.errors)
+    replies.seqs.forEach((seq, index) => {
+      const position = this.pump.positionOf(seq)
+      const error = errors.get(index)
+      if (error === undefined) this.asks.reply(position, values[index])
+      else this.asks.fail(position, reviveError(error))
+    })
+  }
+
+  #onOutcome({ seq, fate, name, payload, error }: Outcome): void {
+    const position = this.pump.positionOf(seq)
+    this.asks.ended(position)
+    if (fate === 'failed') {
+      this.fates.settle(position, { fate: 'handled', reason: `the handler failed: ${error?.message ?? 'unknown'}` })
+      return
+    }
+    if (this.asks.has(position)) {
+      this.asks.fail(position, error === undefined ? this.#aborted(name) : reviveError(error))
+      return
+    }
+    const reason = fate === 'ignored' ? 'no_handler' : fate
+    const letter = { id: position, name, body: encodePayload(payload), meta: undefined }
+    this.fates.settle(position, this.fates.bury(letter, reason))
+  }
+
+  // --- inside ------------------------------------------------------------------------------------------------------
+
+  #push(name: string, body: Body, meta: Meta | undefined): number {
+    // One clock read a batch: messages of one turn share their time of arrival.
+    if (!this.pump.scheduled) this.#now = this.#clock.now()
+    const position = this.mailbox.push(name, body, meta, this.#now)
+    this.fates.counters.received++
+    this.pump.kick()
+    return position
+  }
+
+  /** The one door: the position, or {@link REFUSED} with the fate in `#refused`. */
+  #offer(name: string, body: Body, meta: Meta | undefined): number {
+    if (this.#mode === 'ignore') return this.#refuse(name, body, meta, 'not_accepting')
+    if (this.#mode === 'deliver') {
+      // An ask takes a place of its own, past the emits that wait for one: its caller has a deadline.
+      const full =
+        this.mailbox.unsent >= this.options.backlog ||
+        (this.#queue.length > 0 && meta?.awaited !== true && meta?.kind !== 'ask')
+      return full ? this.#refuse(name, body, meta, 'overloaded') : this.#push(name, body, meta)
+    }
+    const bound = Math.min(this.#bound, this.#away + this.options.backlog + this.options.window - this.mailbox.depth)
+    switch (admit(this.#away, bound, this.options.overflow)) {
+      case 'push':
+        break
+      case 'drop-oldest':
+        this.#evictOldest()
+        break
+      case 'drop-newest':
+        return this.#refuse(name, body, meta, 'overflow')
+      case 'reject':
+        this.#refused = { fate: 'dropped', reason: 'rejected' }
+        return REFUSED
+    }
+    this.#away++
+    return this.#push(name, body, meta)
+  }
+
+  #refuse(name: string, body: Body, meta: Meta | undefined, reason: DeadLetterReason): number {
+    this.#refused = this.fates.bury({ id: 0, name, body, meta }, reason)
+    return REFUSED
+  }
+
+  #evictOldest(): void {
+    for (const position of this.mailbox.positions(this.#awayFrom)) {
+      this.#bury(position, 'overflow')
+      return
+    }
+  }
+
+  /** Takes a waiting message out and tells whoever waits for it. */
+  #bury(position: number, reason: DeadLetterReason): void {
+    const letter = this.mailbox.withdraw(position)
+    if (letter === undefined) return
+    if (position >= this.#awayFrom && this.#away > 0) this.#away--
+    const fate = this.fates.bury(letter, reason)
+    if (letter.meta?.kind === 'ask') this.asks.fail(position, this.#overloaded(letter.name))
+    else this.fates.settle(position, fate)
+  }
+
+  #abandoned(position: number, why: string): void {
+    const seq = this.pump.seqOf(position)
+    if (seq !== 0) {
+      this.#hooks.abort([seq], why)
+      return
+    }
+    if (position >= this.#awayFrom && this.#away > 0 && this.mailbox.has(position)) this.#away--
+    this.mailbox.withdraw(position)
+    this.asks.ended(position)
+  }
+
+  #metaOf(options: SendOptions | undefined, from: string | undefined, awaited: boolean): Meta | undefined {
+    if (options?.ttlMs === undefined && from === undefined && !awaited) return undefined
+    const expires = options?.ttlMs === undefined ? undefined : this.#clock.now() + options.ttlMs
+    return {
+      kind: 'event',
+      ...(from === undefined ? {} : { from }),
+      ...(expires === undefined ? {} : { expires }),
+      ...(awaited ? { awaited } : {}),
+    }
+  }
+
+  #makeRoom(): void {
+    // Each waiting emit takes its place before anything else is let in.
+    if (this.#queue.length > 0)
+      this.#wake(this.#queue.splice(0, Math.max(0, this.options.backlog - this.mailbox.unsent)))
+    if (this.#rooms.length > 0 && this.mailbox.unsent <= this.options.backlog >> 1) this.#wake(this.#rooms.splice(0))
+  }
+
+  #wake(waiting: readonly (() => void)[]): void {
+    for (const resolve of waiting) resolve()
+  }
+
+  /** Why an ask is turned away where nothing is accepted. */
+  notAccepting(name: string): HoltError {
+    return new HoltError('NotAccepting', `agent '${this.#agent}' does not take '${name}': ${this.#hooks.whyNot()}`)
+  }
+
+  #overloaded(name: string): HoltError {
+    return new HoltError('Overloaded', `agent '${this.#agent}' has no room for '${name}': its mailbox is full`)
+  }
+
+  #aborted(name: string): HoltError {
+    return new HoltError('Aborted', `'${name}' was aborted on agent '${this.#agent}'`)
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * One incarnation of an agent: its thread, the two ports, the flight recorder, and the evidence it leaves. It proves
+ * identity before it may load anything, and ends once. `agent.ts` owns it and decides; this file only carries out.
+ */
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import type { BootStep, DeathCause, Evidence } from '../model/death.ts'
+import { type ErrorShape, HoltError } from '../model/error.ts'
+import { CELL, FlightRecorder } from '../model/flight-recorder.ts'
+import {
+  BELL,
+  type DataFromThread,
+  type DataToThread,
+  type Flush,
+  type FromThread,
+  type ModuleSource,
+  type Mount,
+  type RoleInfo,
+  type ToThread,
+  WIRE_VERSION,
+} from '../model/wire.ts'
+import type { Clock, Timer } from '../platform/clock.ts'
+import { newSecret } from '../platform/id.ts'
+import { type Challenge, verify } from '../platform/proof.ts'
+import type { Link } from './pump.ts'
+import { spawnThread } from './spawn.ts'
+
+/** What one instance is made from. */
+export interface InstanceSpec {
+  readonly id: string
+  readonly agent: string
+  readonly epoch: number
+  readonly heapMb: number
+  readonly concurrency: number
+  readonly bootTimeoutMs: number
+  readonly env: Readonly<Record<string, string>>
+  readonly roles: readonly ModuleSource[]
+  readonly mounts: readonly Mount[]
+  /** Serves the capabilities over the port until the instance ends; returns what ends it. Null: nothing is lent. */
+  readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
+}
+
+export interface InstanceHooks {
+  onReady(roles: readonly RoleInfo[]): void
+  /** Nothing runs any more since `pause` number `n`. */
+  onPaused(n: number): void
+  onBell(): void
+  onFlush(flush: Flush): void
+  /** Lines, log entries and histograms. */
+  onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' }>): void
+  /** Last of all, once: everything it had posted has been taken. */
+  onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
+}
+
+const HEARTBEAT_MS = 500
+
+export class Instance implements Link {
+  readonly id: string
+  readonly epoch: number
+  readonly recorder: FlightRecorder
+  /** Monotonic ms. */
+  readonly startedAt: number
+  readonly startedAtWall: number
+  alive = true
+  readonly #spec: InstanceSpec
+  readonly #hooks: InstanceHooks
+  readonly #clock: Clock
+  readonly #data: MessagePort
+  readonly #challenge: Challenge
+  #worker: Worker | null = null
+  #lent: { close(): void } | null = null
+  #step: BootStep = 'thread'
+  #ready = false
+  #told: DeathCause | undefined
+  #reported: Evidence['reported']
+  #failedSeq: number | undefined
+  #thrown: unknown
+  #timer: Timer | null = null
+
+  constructor(spec: InstanceSpec, hooks: InstanceHooks, clock: Clock) {
+    this.id = spec.id
+    this.epoch = spec.epoch
+    this.#spec = spec
+    this.#hooks = hooks
+    this.#clock = clock
+    this.startedAt = clock.now()
+    this.startedAtWall = clock.wall()
+    const { recorder, buffer } = FlightRecorder.create(spec.concurrency)
+    this.recorder = recorder
+    recorder.write(CELL.heartbeat, this.startedAt | 0)
+    this.#challenge = { credential: newSecret(), nonce: newSecret(), instance: spec.id, epoch: spec.epoch }
+    const data = new MessageChannel()
+    this.#data = data.port1
+    this.#data.on('message', (message: DataFromThread) => this.#onData(message))
+    this.#timer = clock.after(spec.bootTimeoutMs, () => this.terminate('start_timeout'))
+    this.#spawn(data.port2, buffer)
+  }
+
+  post(message: DataToThread, transfer?: ArrayBuffer[]): void {
+    this.#data.postMessage(message, transfer ?? [])
+  }
+
+  /** Begins nothing from here on; `onPaused(n)` follows when what runs has ended. */
+  pause(n: number): void {
+    this.recorder.write(CELL.pause, 1)
+    this.#control({ type: 'pause', n })
+  }
+
+  resume(): void {
+    this.recorder.write(CELL.pause, 0)
+    this.#control({ type: 'resume' })
+  }
+
+  abort(seqs: readonly number[] | 'all', reason: string): void {
+    this.#control({ type: 'abort', seqs, reason })
+  }
+
+  /** Finish what runs, run the stop hooks, end; past `graceMs` the thread is ended with cause `late`. */
+  stop(cause: DeathCause, graceMs: number, late: DeathCause): void {
+    if (!this.alive) return
+    this.#told ??= cause
+    if (!this.#ready) return this.terminate(cause)
+    this.recorder.write(CELL.pause, 1)
+    this.#control({ type: 'stop', graceMs })
+    this.#setTimer(graceMs, () => {
+      this.#told = late
+      void this.#worker?.terminate()
+    })
+  }
+
+  /** Ends the thread now. The first cause told is the one recorded, unless this one is stronger: a kill. */
+  terminate(cause: DeathCause): void {
+    if (!this.alive) return
+    if (this.#told === undefined || cause === 'killed') this.#told = cause
+    void this.#worker?.terminate()
+  }
+
+  #setTimer(ms: number, call: () => void): void {
+    this.#timer?.cancel()
+    this.#timer = this.#clock.after(ms, call)
+  }
+
+  #control(message: ToThread, transfer: MessagePort[] = []): void {
+    if (this.alive) this.#worker?.postMessage(message, transfer)
+  }
+
+  #spawn(data: MessagePort, recorder: SharedArrayBuffer): void {
+    const { agent, concurrency, env, heapMb } = this.#spec
+    try {
+      this.#worker = spawnThread(agent, heapMb)
+    } catch (error) {
+      this.#thrown = error
+      this.#clock.soon(() => this.#onExit(1))
+      return
+    }
+    this.#worker.on('message', (message: FromThread) => this.#onControl(message))
+    this.#worker.on('error', (error: unknown) => {
+      this.#thrown = error
+    })
+    this.#worker.on('messageerror', (error) => this.#refused('thread', error))
+    this.#worker.once('exit', (code) => this.#onExit(code))
+    const lend = this.#lend()
+    this.#control(
+      {
+        type: 'init',
+        version: WIRE_VERSION,
+        ...this.#challenge,
+        agent,
+        recorder,
+        concurrency,
+        heartbeatMs: HEARTBEAT_MS,
+        data,
+        lend,
+        env,
+      },
+      lend === null ? [data] : [data, lend],
+    )
+  }
+
+  #lend(): MessagePort | null {
+    if (this.#spec.lend === null) return null
+    const { port1, port2 } = new MessageChannel()
+    this.#lent = this.#spec.lend(port1, () => this.alive)
+    return port2
+  }
+
+  #onControl(message: FromThread): void {
+    switch (message.type) {
+      case 'proof':
+        return this.#onProof(message)
+      case 'ready':
+        this.#ready = true
+        this.#timer?.cancel()
+        return this.#hooks.onReady(message.roles)
+      case 'refused':
+        this.#reported = { cause: 'boot_failed', step: message.step, error: message.error }
+        return
+      case 'paused':
+        return this.#hooks.onPaused(message.n)
+      case 'ending':
+        this.#reported = { cause: message.cause, ...(message.error === undefined ? {} : { error: message.error }) }
+        this.#failedSeq = message.seq
+        return
+      case 'lines':
+        this.recorder.add(CELL.linesTaken, message.lines.length)
+        return this.#hooks.onOutput(message)
+      case 'log':
+      case 'histogram':
+        return this.#hooks.onOutput(message)
+      default:
+        message satisfies never
+    }
+  }
+
+  #onProof({ version, proof }: { version: number; proof: string }): void {
+    this.#step = 'credential'
+    if (version !== WIRE_VERSION) {
+      const text = `the thread speaks version ${version} of the wire, the host ${WIRE_VERSION}: build again`
+      return this.#refused('credential', new HoltError('BootFailed', text))
+    }
+    if (!verify(this.#challenge, proof)) {
+      const text = `the thread of instance '${this.id}' could not prove its identity`
+      return this.#refused('credential', new HoltError('BootFailed', text))
+    }
+    this.#step = 'roles'
+    this.#control({ type: 'load', roles: this.#spec.roles, mounts: this.#spec.mounts })
+  }
+
+  #refused(step: BootStep, error: Error): void {
+    this.#thrown ??= error
+    this.#step = step
+    void this.#worker?.terminate()
+  }
+
+  #onData(message: DataFromThread): void {
+    if (message === BELL) this.#hooks.onBell()
+    else this.#hooks.onFlush(message)
+  }
+
+  #onExit(exitCode: number): void {
+    if (!this.alive) return
+    this.alive = false
+    this.#timer?.cancel()
+    // What was posted just before the end is still in the port now and then; it counts.
+    for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {
+      this.#onData(left.message as DataFromThread)
+    }
+    this.#data.close()
+    this.#lent?.close()
+    this.#hooks.onEnded({
+      ...(this.#told === undefined ? {} : { told: this.#told }),
+      ...(this.#reported === undefined ? {} : { reported: this.#reported }),
+      ...(this.#thrown === undefined ? {} : { thrown: this.#thrown }),
+      exitCode,
+      booting: !this.#ready,
+      step: this.#step,
+      failedSeq: this.#failedSeq,
+    })
+    this.#worker = null
+  }
+}
+
+/** Evidence with what only the instance knows. */
+export type Ended = Parameters<InstanceHooks['onEnded']>[0]
+
+/** The handler's own error and its delivery, where one ended the thread. */
+export const failedDelivery = (
+  ended: Ended,
+  error: ErrorShape | undefined,
+): { seq: number; error: ErrorShape } | undefined =>
+  ended.failedSeq === undefined || error === undefined ? undefined : { seq: ended.failedSeq, error }

@@ -1,0 +1,175 @@
+/**
+ * The mailbox: a FIFO of one agent, kept by the host, so that it outlives every instance. One array a field over a
+ * ring with a mask, so that a message costs no object. A message has a position that never changes while it waits:
+ *
+ *      head ─────────── sent ─────────── tail
+ *      │ in the thread's hands │ waiting │
+ *
+ * Positions only grow (the first is 1). What is withdrawn leaves a hole that the pump numbers and the thread skips,
+ * so that position and delivery number stay one subtraction apart. Used by `inbox.ts` and `pump.ts` alone.
+ */
+import type { MessageKind } from '../model/message.ts'
+import type { Body } from '../model/payload.ts'
+
+/** What some messages carry beside name and payload. Times in monotonic ms. */
+export interface Meta {
+  readonly kind: MessageKind
+  readonly from?: string
+  /** Of an ask: when its caller stops waiting. */
+  readonly deadline?: number
+  /** Of an event: when it is no longer worth beginning. */
+  readonly expires?: number
+  /** An emit waits for its fate. */
+  readonly awaited?: boolean
+  /** How many instances it was handed to before. */
+  readonly deliveries?: number
+  /** To be run alone: it was in flight, among others, at a death. */
+  readonly solo?: boolean
+  /** Belongs to one instance (its `boot`): never delivered to another. */
+  readonly once?: boolean
+  /** Its number, where it no longer is its position. */
+  readonly id?: number
+}
+
+/** A message taken out. */
+export interface Letter {
+  readonly id: number
+  readonly name: string
+  readonly body: Body
+  readonly meta: Meta | undefined
+  readonly at: number
+}
+
+const INITIAL = 64
+
+export class Mailbox {
+  /** The oldest message that is not settled. */
+  head = 1
+  /** The next one to hand to the thread. */
+  sent = 1
+  /** Where the next one goes. */
+  tail = 1
+  #mask = INITIAL - 1
+  #names: string[] = new Array(INITIAL).fill('')
+  #bodies: (Body | undefined)[] = new Array(INITIAL).fill(undefined)
+  #metas: (Meta | undefined)[] = new Array(INITIAL).fill(undefined)
+  #times: number[] = new Array(INITIAL).fill(0)
+  #holes = 0
+
+  /** Messages that are not settled, in the thread's hands or waiting. */
+  get depth(): number {
+    return this.tail - this.head - this.#holes
+  }
+
+  get unsent(): number {
+    return this.tail - this.sent
+  }
+
+  /** Adds at the end; returns the position. */
+  push(name: string, body: Body, meta: Meta | undefined, now: number): number {
+    if (this.tail - this.head > this.#mask) this.#grow()
+    const position = this.tail++
+    this.#put(position, name, body, meta, now)
+    return position
+  }
+
+  /** Adds before all others. Only while nothing is in a thread's hands. */
+  unshift(name: string, body: Body, meta: Meta | undefined, now: number): number {
+    if (this.tail - this.head > this.#mask) this.#grow()
+    const position = --this.head
+    this.sent = position
+    this.#put(position, name, body, meta, now)
+    return position
+  }
+
+  nameAt(position: number): string {
+    return this.#names[position & this.#mask]!
+  }
+
+  /** `undefined` for a hole. */
+  bodyAt(position: number): Body | undefined {
+    return this.#bodies[position & this.#mask]
+  }
+
+  metaAt(position: number): Meta | undefined {
+    return this.#metas[position & this.#mask]
+  }
+
+  timeAt(position: number): number {
+    return this.#times[position & this.#mask]!
+  }
+
+  has(position: number): boolean {
+    return position >= this.head && position < this.tail && this.bodyAt(position) !== undefined
+  }
+
+  letterAt(position: number): Letter | undefined {
+    const body = this.bodyAt(position)
+    if (body === undefined || position < this.head || position >= this.tail) return undefined
+    const meta = this.metaAt(position)
+    return { id: meta?.id ?? position, name: this.nameAt(position), body, meta, at: this.timeAt(position) }
+  }
+
+  /** Takes a message out of the middle; a hole stays. */
+  withdraw(position: number): Letter | undefined {
+    const letter = this.letterAt(position)
+    if (letter === undefined) return undefined
+    this.#clear(position)
+    this.#holes++
+    return letter
+  }
+
+  /** All before `position` are settled and forgotten. */
+  settleTo(position: number): void {
+    while (this.head < position) {
+      if (this.#bodies[this.head & this.#mask] === undefined) this.#holes--
+      else this.#clear(this.head)
+      this.head++
+    }
+    if (this.sent < this.head) this.sent = this.head
+  }
+
+  /** What was handed over is waiting again: its thread is gone. */
+  rewind(): void {
+    this.sent = this.head
+  }
+
+  /** Positions that hold a message, from `from` on. */
+  *positions(from = this.head): Generator<number> {
+    for (let position = Math.max(from, this.head); position < this.tail; position++) {
+      if (this.bodyAt(position) !== undefined) yield position
+    }
+  }
+
+  #put(position: number, name: string, body: Body, meta: Meta | undefined, now: number): void {
+    const index = position & this.#mask
+    this.#names[index] = name
+    this.#bodies[index] = body
+    this.#metas[index] = meta
+    this.#times[index] = now
+  }
+
+  #clear(position: number): void {
+    const index = position & this.#mask
+    this.#bodies[index] = undefined
+    this.#metas[index] = undefined
+  }
+
+  #grow(): void {
+    const [names, bodies, metas, times, mask] = [this.#names, this.#bodies, this.#metas, this.#times, this.#mask]
+    const size = (mask + 1) * 2
+    this.#mask = size - 1
+    this.#names = new Array(size).fill('')
+    this.#bodies = new Array(size).fill(undefined)
+    this.#metas = new Array(size).fill(undefined)
+    this.#times = new Array(size).fill(0)
+    for (let position = this.head; position < this.tail; position++) {
+      const old = position & mask
+      const now = position & this.#mask
+      this.#names[now] = names[old]!
+      this.#bodies[now] = bodies[old]
+      this.#metas[now] = metas[old]
+      this.#times[now] = times[old]!
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What a thread sends to other agents: routed in order, answered in batches. The thread's credit is given back as its
+ * messages are taken, so that a flood is bounded in the thread and not in a port. One per instance.
+ */
+import { describeError, type ErrorShape, HoltError } from '../model/error.ts'
+import { CELL, type FlightRecorder } from '../model/flight-recorder.ts'
+import type { AskOptions, Fate } from '../model/message.ts'
+import { BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
+import type { Answers, Sends } from '../model/wire.ts'
+
+/** The way from one agent to another. Rejects and answers as the same call of a program would. */
+export interface Router {
+  tell(from: string, to: string, name: string, payload: unknown): boolean
+  emit(from: string, to: string, name: string, payload: unknown): Promise<Fate>
+  ask(from: string, to: string, name: string, payload: unknown, options: AskOptions): Promise<unknown>
+  now(): number
+}
+
+export class Outbound {
+  readonly #from: string
+  readonly #router: Router
+  readonly #post: (answers: Answers) => void
+  #ids: number[] = []
+  #values: unknown[] = []
+  #errors: [number, ErrorShape][] = []
+
+  constructor(from: string, router: Router, post: (answers: Answers) => void) {
+    this.#from = from
+    this.#router = router
+    this.#post = post
+  }
+
+  take(sends: Sends, recorder: FlightRecorder): void {
+    const payloads = readColumn(sends)
+    sends.to.forEach((to, index) => {
+      const name = sends.names[index]!
+      const id = sends.ids?.[index] ?? 0
+      const due = sends.due?.[index] ?? 0
+      if (id === 0) this.#router.tell(this.#from, to, name, payloads[index])
+      else void this.#answer(id, this.#send(to, name, payloads[index], due))
+    })
+    recorder.add(CELL.sendsTaken, sends.to.length)
+  }
+
+  async #send(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
+    if (due === 0) return this.#router.emit(this.#from, to, name, payload)
+    const timeoutMs = due - this.#router.now()
+    if (timeoutMs <= 0)
+      throw new HoltError('Timeout', `the deadline for '${name}' to agent '${to}' had passed when it was sent`)
+    return this.#router.ask(this.#from, to, name, payload, { timeoutMs })
+  }
+
+  async #answer(id: number, sent: Promise<unknown>): Promise<void> {
+    let value: unknown
+    let error: ErrorShape | undefined
+    try {
+      value = await sent
+    } catch (thrown) {
+      error = describeError(thrown)
+    }
+    const index = this.#ids.push(id) - 1
+    this.#values.push(value)
+    if (error !== undefined) this.#errors.push([index, error])
+    if (index === 0) process.nextTick(this.#flush)
+  }
+
+  readonly #flush = (): void => {
+    const column = new BodyColumnBuilder()
+    for (const value of this.#values) column.add(encodePayload(value))
+    const errors = this.#errors.length === 0 ? {} : { errors: this.#errors }
+    this.#post({ type: 'answers', ids: this.#ids, ...column.build(), ...errors })
+    this.#ids = []
+    this.#values = []
+    this.#errors = []
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * The pump: moves messages from one agent's mailbox into its thread, in columns of up to 256, never more than a window
+ * ahead of what is done. It learns of progress from the flight recorder; only when it is held up does it ask for a bell.
+ *
+ *      mailbox ──(nextTick, or 256 at once)──▶ batch ──▶ thread       done ◀── recorder       bell, only if held up
+ *
+ * Called by `inbox.ts`; knows nothing of phases: the gate is opened and shut from outside.
+ */
+import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
+import { BodyColumnBuilder } from '../model/payload.ts'
+import { AWAITED, type Batch, type DataToThread } from '../model/wire.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Mailbox } from './mailbox.ts'
+
+/** The way into one instance. */
+export interface Link {
+  readonly recorder: FlightRecorder
+  post(message: DataToThread, transfer?: ArrayBuffer[]): void
+}
+
+export interface PumpHooks {
+  /** Room may have come about. */
+  onProgress(): void
+  /** An event outlived its time before it was handed over; takes it out of the mailbox. */
+  onExpired(position: number): void
+}
+
+/** What an ended instance leaves of the messages it was handed. */
+export interface Remains {
+  /** Begun and not done, in order. */
+  readonly inFlight: readonly { readonly position: number; readonly seq: number }[]
+  /** The last position that was begun; all up to it that is not in flight is done. */
+  readonly begunTo: number
+  readonly doneCount: number
+  /** Done, but what they replied and sent may not have left the thread. */
+  readonly unflushed: number
+}
+
+const BATCH = 256
+
+export class Pump {
+  readonly #mailbox: Mailbox
+  readonly #window: number
+  readonly #batch: number
+  readonly #hooks: PumpHooks
+  readonly #clock: Clock
+  #link: Link | null = null
+  /** Delivery number = position - base. */
+  #base = 0
+  #done = 0
+  #open = false
+  #scheduled = false
+  #armed = false
+
+  constructor(mailbox: Mailbox, window: number, hooks: PumpHooks, clock: Clock) {
+    this.#mailbox = mailbox
+    this.#window = window
+    this.#batch = Math.max(1, Math.min(BATCH, window >> 2))
+    this.#hooks = hooks
+    this.#clock = clock
+  }
+
+  get doneCount(): number {
+    return this.#done
+  }
+
+  /** A batch is about to leave in this turn. */
+  get scheduled(): boolean {
+    return this.#scheduled
+  }
+
+  attach(link: Link): void {
+    this.#mailbox.rewind()
+    this.#link = link
+    this.#base = this.#mailbox.head - 1
+    this.#done = 0
+    this.#armed = false
+  }
+
+  /** Lets messages out, or holds them. What has left is not called back. */
+  setOpen(open: boolean): void {
+    this.#open = open
+    if (open) this.kick()
+  }
+
+  /** A message was added: a full batch leaves at once, a part of one at the end of this turn's callback. */
+  kick(): void {
+    if (this.#link === null || !this.#open) return
+    if (this.#mailbox.unsent >= this.#batch && !this.#armed) this.flush()
+    else if (!this.#scheduled) {
+      this.#scheduled = true
+      process.nextTick(this.#tick)
+    }
+  }
+
+  readonly #tick = (): void => {
+    this.#scheduled = false
+    this.flush()
+  }
+
+  /** Hands over what the window allows. */
+  flush(): void {
+    const mailbox = this.#mailbox
+    if (this.#link === null || !this.#open) return
+    this.reclaim()
+    while (mailbox.unsent > 0) {
+      const room = this.#window - this.#outstanding()
+      if (room < mailbox.unsent && room < this.#batch) {
+        if (this.#heldUp()) return
+        continue
+      }
+      this.#post(Math.min(this.#batch, room, mailbox.unsent))
+    }
+  }
+
+  /** The thread rang. */
+  onBell(): void {
+    this.#armed = false
+    this.flush()
+    this.#hooks.onProgress()
+  }
+
+  /** Forgets what is done. Cheap; reads the recorder. */
+  reclaim(): void {
+    const link = this.#link
+    if (link === null) return
+    this.#readDone(link)
+    if (link.recorder.concurrency <= 1) {
+      this.#mailbox.settleTo(this.#base + this.#done + 1)
+      return
+    }
+    const oldest = link.recorder.inFlight()[0]
+    const begun = this.#absolute(link.recorder.read(CELL.begun))
+    this.#mailbox.settleTo(this.#base + (oldest === undefined ? begun + 1 : this.#absolute(oldest)))
+  }
+
+  /** The position of a delivery of this instance. */
+  positionOf(seq: number): number {
+    return this.#base + this.#absolute(seq)
+  }
+
+  /** The delivery number of a position in the thread's hands, or 0 while it still waits here. */
+  seqOf(position: number): number {
+    return this.#link !== null && position < this.#mailbox.sent ? (position - this.#base) | 0 : 0
+  }
+
+  /** Deliveries in flight at this moment. */
+  inFlight(): { position: number; seq: number }[] {
+    const open = this.#link?.recorder.inFlight() ?? []
+    return open.map((seq) => ({ seq, position: this.positionOf(seq) }))
+  }
+
+  /** The instance has ended: what became of what it was handed. Nothing in the mailbox moves yet. */
+  detach(): Remains {
+    const link = this.#link
+    if (link === null) return { inFlight: [], begunTo: this.#mailbox.head - 1, doneCount: 0, unflushed: 0 }
+    this.#readDone(link)
+    const begun = this.#absolute(link.recorder.read(CELL.begun))
+    const inFlight = link.recorder
+      .inFlight()
+      .map((seq) => ({ seq: this.#absolute(seq), position: this.positionOf(seq) }))
+    const unflushed = link.recorder.unflushed()
+    this.#link = null
+    this.#armed = false
+    return { inFlight, begunTo: this.#base + begun, doneCount: this.#done, unflushed }
+  }
+
+  #outstanding(): number {
+    return this.#mailbox.sent - 1 - this.#base - this.#done
+  }
+
+  #readDone(link: Link): void {
+    this.#done += signedDifference(link.recorder.read(CELL.done), this.#done | 0)
+  }
+
+  #absolute(seq: number): number {
+    return this.#done + signedDifference(seq, this.#done | 0)
+  }
+
+  /** Asks for a bell at half a window. False if that much was done meanwhile, so that no bell would come. */
+  #heldUp(): boolean {
+    const recorder = this.#link!.recorder
+    const target = this.#mailbox.sent - 1 - this.#base - (this.#window >> 1)
+    if (!this.#armed) {
+      recorder.write(CELL.wakeAt, target | 0)
+      recorder.write(CELL.waiting, 1)
+      this.#armed = true
+    }
+    if (signedDifference(recorder.read(CELL.done), target | 0) < 0) return true
+    recorder.write(CELL.waiting, 0)
+    this.#armed = false
+    this.reclaim()
+    return false
+  }
+
+  #post(count: number): void {
+    const mailbox = this.#mailbox
+    const first = mailbox.sent
+    const now = this.#clock.now()
+    const columns = new Columns(mailbox.nameAt(first))
+    for (let index = 0; index < count; index++) {
+      const position = first + index
+      const expires = mailbox.metaAt(position)?.expires
+      if (expires !== undefined && expires <= now) this.#hooks.onExpired(position)
+      columns.add(mailbox, position, index)
+    }
+    mailbox.sent = first + count
+    this.#link!.post(columns.build((first - this.#base) | 0, count), columns.transfer)
+  }
+}
+
+/** The columns of one batch; those that few messages need are made when the first one does. */
+class Columns {
+  readonly #bodies = new BodyColumnBuilder()
+  readonly #name: string
+  #names: string[] | undefined
+  #asks: number[] | undefined
+  #expires: number[] | undefined
+  #skip: number[] | undefined
+  #solo: number[] | undefined
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  get transfer(): ArrayBuffer[] | undefined {
+    return this.#bodies.transfer
+  }
+
+  add(mailbox: Mailbox, position: number, index: number): void {
+    const name = mailbox.nameAt(position)
+    if (this.#names !== undefined) this.#names.push(name)
+    else if (name !== this.#name) this.#names = [...new Array<string>(index).fill(this.#name), name]
+    const body = mailbox.bodyAt(position)
+    this.#bodies.add(body ?? '0')
+    if (body === undefined) {
+      this.#skip ??= []
+      this.#skip.push(index)
+    }
+    const meta = mailbox.metaAt(position)
+    if (meta === undefined) return
+    if (meta.kind === 'ask' || meta.awaited === true) {
+      this.#asks ??= []
+      this.#asks[index] = meta.deadline ?? AWAITED
+    }
+    if (meta.expires !== undefined) {
+      this.#expires ??= []
+      this.#expires[index] = meta.expires
+    }
+    if (meta.solo === true) {
+      this.#solo ??= []
+      this.#solo.push(index)
+    }
+  }
+
+  build(first: number, count: number): Batch {
+    return {
+      type: 'batch',
+      first,
+      count,
+      names: this.#names ?? this.#name,
+      ...this.#bodies.build(),
+      ...(this.#asks === undefined ? {} : { asks: filled(this.#asks, count) }),
+      ...(this.#expires === undefined ? {} : { expires: filled(this.#expires, count) }),
+      ...(this.#skip === undefined ? {} : { skip: this.#skip }),
+      ...(this.#solo === undefined ? {} : { solo: this.#solo }),
+    }
+  }
+}
+
+/** A column with every cell, 0 where nothing was written. */
+const filled = (column: readonly number[], count: number): number[] =>
+  Array.from({ length: count }, (_, i) => column[i] ?? 0)

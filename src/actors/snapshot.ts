@@ -1,0 +1,70 @@
+/** An agent as data, read at one moment. */
+import { classify } from '../model/canonical.ts'
+import type { IntentRecord } from '../model/intent.ts'
+import type { AgentSnapshot } from '../model/snapshot.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Agent } from './agent.ts'
+
+/** What the agent itself does not know. */
+export interface SnapshotContext {
+  readonly clock: Clock
+  readonly intent: IntentRecord
+  readonly supervisor: string
+  readonly command: AgentSnapshot['command']
+}
+
+export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }: SnapshotContext): AgentSnapshot {
+  const { standing, axes, spec } = agent
+  const inFlight = agent.inbox.pump.inFlight().length
+  const completed = agent.completed
+  const wallNow = clock.wall()
+  const toWall = (monotonic: number): number => Math.round(wallNow + monotonic - clock.now())
+  return {
+    id: agent.id,
+    name: spec.name,
+    version: spec.version,
+    phase: agent.phase,
+    status: classify(axes),
+    intent: intent.intent,
+    admission: intent.admission,
+    generation: intent.generation,
+    isolation: 'thread',
+    supervisor,
+    axes,
+    healthCause: agent.healthCause,
+    superseded: standing.superseded,
+    activity: inFlight > 0 ? 'busy' : 'idle',
+    instance: instanceOf(agent, clock),
+    restarts: agent.restarts,
+    nextRestartAt: agent.nextStartAt === null ? null : toWall(agent.nextStartAt),
+    changedOnDisk: false,
+    command,
+    pausedSince: intent.pausedSince,
+    pausedBy: intent.pausedBy,
+    reason: intent.reason,
+    mailbox: mailboxOf(agent, clock, inFlight),
+    tasks: { received: agent.inbox.fates.counters.received, completed, failed: agent.failed },
+    heapUsedMb: agent.heapUsedMb,
+    lastDeath: agent.lastDeath,
+  }
+}
+
+function instanceOf({ instance }: Agent, clock: Clock): AgentSnapshot['instance'] {
+  if (instance === null) return null
+  const { id, epoch, startedAtWall, startedAt } = instance
+  return { id, epoch, startedAt: startedAtWall, uptimeMs: Math.round(clock.now() - startedAt) }
+}
+
+/** `depth` counts what waits, wherever it waits; what runs is counted beside it. */
+function mailboxOf({ inbox, spec }: Agent, clock: Clock, inFlight: number): AgentSnapshot['mailbox'] {
+  const { mailbox, fates } = inbox
+  const oldest = mailbox.positions().next()
+  return {
+    depth: Math.max(0, mailbox.depth - inFlight),
+    capacity: spec.mailbox.capacity,
+    inFlight,
+    oldestAgeMs: oldest.done === true ? null : Math.round(clock.now() - mailbox.timeAt(oldest.value)),
+    dropped: fates.counters.dropped,
+    ignored: fates.counters.ignored,
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The only place that makes a thread. What is fixed at creation is decided here: memory limits, an empty environment
+ * (the first message brings the agent's own), no flags of the host's (a heap flag would be refused by the platform).
+ */
+import { type ResourceLimits, Worker } from 'node:worker_threads'
+
+/** From source the bundled bootstrap is the one of the last build. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/thread/main.js' : '../thread/main.js',
+  import.meta.url,
+)
+
+const STACK_MB = 4
+
+/** Limits of a thread whose heap may hold `heapMb`. Always set: without them each thread reserves half a gigabyte of addresses. */
+export function resourceLimits(heapMb: number): Required<ResourceLimits> {
+  return {
+    maxOldGenerationSizeMb: heapMb,
+    maxYoungGenerationSizeMb: Math.max(1, Math.min(16, Math.floor(heapMb / 4))),
+    codeRangeSizeMb: 16,
+    stackSizeMb: STACK_MB,
+  }
+}
+
+export function spawnThread(name: string, heapMb: number): Worker {
+  return new Worker(ENTRY, {
+    name: name.slice(0, 32),
+    resourceLimits: resourceLimits(heapMb),
+    env: {},
+    execArgv: [],
+    // The thread posts its own lines; what goes round it must not reach the host's own output.
+    stdout: true,
+    stderr: true,
+  })
+}

@@ -1,0 +1,168 @@
+/**
+ * Makes the agents of a fleet and hands each what it needs: its boot, its supervisor's word, its ways up. What the
+ * manifest could not be read for becomes an agent too, one that fails to boot and says why.
+ */
+import { Agent } from '../actors/agent.ts'
+import type { AgentDeps, AgentSpec } from '../actors/agent-spec.ts'
+import type { Router } from '../actors/outbound.ts'
+import type { Registry } from '../capabilities/registry.ts'
+import type { AgentManifest } from '../manifest/agent-manifest.ts'
+import { DEFAULTS } from '../manifest/defaults.ts'
+import type { AgentChild, FleetManifest } from '../manifest/fleet-manifest.ts'
+import { loadAgent } from '../manifest/load.ts'
+import type { DeathRecord } from '../model/death.ts'
+import type { Report } from '../model/fact.ts'
+import type { IntentRecord } from '../model/intent.ts'
+import { encodePayload } from '../model/payload.ts'
+import type { Clock } from '../platform/clock.ts'
+import { newId } from '../platform/id.ts'
+import type { Logger } from '../platform/log.ts'
+import { memoryEpochs } from '../store/memory.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+import type { Host } from './host.ts'
+import { createOutput } from './output.ts'
+import { checkGrants, prepare } from './prepare.ts'
+
+export interface MakerParts {
+  readonly clock: Clock
+  readonly host: Host
+  readonly manifest: FleetManifest
+  readonly registry: Registry
+  readonly cacheDir: string
+  readonly log: Logger
+  readonly report: Report
+  readonly intentOf: (agent: string) => IntentRecord
+  readonly supervisorOf: (agent: string) => Supervisor
+  readonly shuttingDown: () => boolean
+}
+
+export interface AgentMaker {
+  make(child: AgentChild): Agent
+  /** @throws HoltError `GateRefused`; a manifest that cannot be read is left to the boot to report */
+  checkGate(id: string): Promise<void>
+}
+
+export function agentMaker(parts: MakerParts): AgentMaker {
+  const readers = new Map<string, () => Promise<AgentManifest>>()
+  const deps = sharedDeps(parts)
+  return {
+    make: (child) => {
+      const read = manifestReader(child, parts.manifest.dir)
+      readers.set(child.id, read)
+      const agent = new Agent(specOf(child), { ...deps, prepare: preparer(parts, child.id, read) })
+      parts.host.directory.add(agent)
+      return agent
+    },
+    checkGate: async (id) => {
+      const manifest = await readers
+        .get(id)?.()
+        .catch(() => undefined)
+      if (manifest !== undefined) checkGrants(manifest, parts.registry)
+    },
+  }
+}
+
+/** The first boot takes what the fleet was loaded with; each later one that is asked for reads the file again. */
+function manifestReader(child: AgentChild, fleetDir: string): () => Promise<AgentManifest> {
+  let first = true
+  return async () => {
+    const { result } = child
+    if (result.ok && (first || result.manifest.file === null)) {
+      first = false
+      return result.manifest
+    }
+    if (!result.ok && first) {
+      first = false
+      throw result.error
+    }
+    return loadAgent(child.dir, { fleetDir })
+  }
+}
+
+function preparer(parts: MakerParts, id: string, readManifest: () => Promise<AgentManifest>): AgentDeps['prepare'] {
+  const { registry, cacheDir, manifest, report, host } = parts
+  const onRefused = (what: string, stale: boolean): void => {
+    const agent = host.directory.get(id)
+    const current = agent.instance?.epoch ?? 0
+    if (stale) {
+      agent.inbox.fates.counters.staleEpoch++
+      report('message.stale_epoch', { what, epoch: 0, current }, { agent: id })
+    } else report('capability.refused', { what }, { agent: id })
+  }
+  return () => prepare({ id, readManifest, registry, cacheDir, fleetDir: manifest.dir, onRefused })
+}
+
+function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
+  const { clock, host, report, intentOf, supervisorOf, shuttingDown, log } = parts
+  return {
+    clock,
+    newId,
+    report,
+    intentOf,
+    shuttingDown,
+    epochs: memoryEpochs(clock),
+    router: routerOf(host, clock),
+    decide: (agent, death) => supervisorOf(agent).decide(agent, death),
+    onPhase: (agent, from, to) => {
+      report('agent.phase', { from, to, status: agent.status }, { agent: agent.id })
+      host.onPhase(agent, to)
+    },
+    onChange: (agent) => host.onChange(agent),
+    onDeath: (agent, record) => {
+      reportDeath(report, record)
+      host.onDeath(record)
+      host.onChange(agent)
+    },
+    onDeadLetter: (read) => host.onDeadLetter(read),
+    onOutput: createOutput(log, clock, (output) => host.onOutput(output)),
+  }
+}
+
+function reportDeath(report: Report, record: DeathRecord): void {
+  const { agent, instance, epoch, id: deathId, cause, class: kind, decision, error, inFlight } = record
+  const flying =
+    inFlight.length === 0 ? '' : `, in flight: ${inFlight.map(({ name, id }) => `'${name}' (${id})`).join(', ')}`
+  const step = record.step === undefined ? '' : ` at step '${record.step}'`
+  const why = error === undefined ? '' : `: ${error.message}`
+  const text = `${kind === 'normal' ? 'ended' : 'died'} (${cause}${step})${why}${flying}`
+  report(
+    kind === 'normal' ? 'agent.ended' : 'agent.died',
+    { deathId, cause, class: kind, text },
+    { agent, instance, epoch },
+  )
+  if (decision.action !== 'restart') return
+  const { attempt, supervisor, delayMs = 0 } = decision
+  report('agent.restart_scheduled', { attempt, supervisor, delayMs }, { agent })
+}
+
+/** From agent to agent, as a program would send; a tell to nobody is a dead letter of its sender. */
+function routerOf(host: Host, clock: Clock): Router {
+  const { directory } = host
+  return {
+    now: () => clock.now(),
+    tell: (from, to, name, payload) => {
+      const agent = directory.find(to)
+      if (agent !== undefined) return agent.inbox.tell(name, payload, undefined, from)
+      directory.find(from)?.deadLetters.add({
+        id: 0,
+        to,
+        from,
+        name,
+        reason: 'no_such_agent',
+        kind: 'event',
+        body: encodePayload(payload),
+        deliveryCount: 0,
+      })
+      return false
+    },
+    emit: async (from, to, name, payload) => directory.get(to).inbox.emit(name, payload, undefined, from),
+    ask: async (from, to, name, payload, options) => directory.get(to).inbox.ask(name, payload, options, from),
+  }
+}
+
+/** An agent whose manifest cannot be read is shown under its id, with the defaults. */
+function specOf({ id, result }: AgentChild): AgentSpec {
+  if (result.ok) return result.manifest
+  const { version, mailbox, limits } = DEFAULTS
+  return { id, name: id, version, autostart: true, mailbox, limits }
+}

@@ -1,0 +1,218 @@
+/**
+ * The operator's commands. One at a time an agent: a stronger one pre-empts, an equal or weaker one is refused. The
+ * order is always: may it? → commit the intent → do it → answer. Nothing here decides restarts.
+ */
+import type { Agent, EndOptions } from '../actors/agent.ts'
+import type { DeathRecord } from '../model/death.ts'
+import { HoltError } from '../model/error.ts'
+import type { Report } from '../model/fact.ts'
+import {
+  type Admission,
+  type Command,
+  type Intent,
+  type IntentStore,
+  preempts,
+  refusal,
+  validCommands,
+} from '../model/intent.ts'
+import type { AgentSnapshot, CommandExtras, CommandOptions } from '../model/snapshot.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+
+export interface CommandDeps {
+  readonly clock: Clock
+  readonly intents: IntentStore
+  readonly report: Report
+  supervisorOf(agent: string): Supervisor
+  /** Supervises again all the way up, with fresh budgets. */
+  revive(agent: string): void
+  /** @throws HoltError `GateRefused` listing what is missing */
+  checkGate(agent: string): Promise<void>
+  snapshot(agent: Agent): AgentSnapshot
+  shuttingDown(): boolean
+}
+
+/** The command that holds an agent. */
+interface Held {
+  readonly name: Command
+  readonly by: string
+  /** Wall clock. */
+  readonly since: number
+  preemptedBy: Command | null
+  readonly preempt: (by: Command) => void
+}
+
+type Extra = CommandExtras | undefined
+
+export class Commands {
+  readonly #deps: CommandDeps
+  readonly #held = new Map<string, Held>()
+
+  constructor(deps: CommandDeps) {
+    this.#deps = deps
+  }
+
+  /** The command that holds the agent now. */
+  holding(agent: string): AgentSnapshot['command'] {
+    const held = this.#held.get(agent)
+    return held === undefined ? null : { name: held.name, since: held.since, by: held.by }
+  }
+
+  /**
+   * Carries out a command and answers with the snapshot after it.
+   * @throws HoltError `InvalidCommand`, `AgentBusy`, `Preempted`, `GateRefused`, `BootFailed`, `ShuttingDown`
+   */
+  async run(agent: Agent, command: Command, options: CommandOptions = {}): Promise<AgentSnapshot & CommandExtras> {
+    const by = options.by ?? 'program'
+    if (this.#deps.shuttingDown())
+      throw new HoltError('ShuttingDown', `the host is shutting down: '${command}' is not taken`)
+    this.#yieldTo(agent.id, command)
+    const refused = refusal(command, agent.id, agent.commandState)
+    if (refused !== null) {
+      const { phase } = agent.commandState
+      throw new HoltError('InvalidCommand', refused, { phase, valid: validCommands(agent.commandState) })
+    }
+    const { held, preempted } = this.#hold(agent.id, command, by)
+    try {
+      const extra = await Promise.race([EFFECTS[command](this, agent, { ...options, by }, held), preempted])
+      this.#deps.report(
+        'agent.command',
+        { command, by, outcome: `${agent.phase} (${agent.status})` },
+        { agent: agent.id },
+      )
+      return { ...this.#deps.snapshot(agent), ...extra }
+    } catch (error) {
+      const outcome = error instanceof Error ? error.message : String(error)
+      this.#deps.report('agent.command', { command, by, outcome }, { agent: agent.id })
+      throw error
+    } finally {
+      if (this.#held.get(agent.id) === held) this.#held.delete(agent.id)
+    }
+  }
+
+  // --- effects, one a command --------------------------------------------------------------------------------------
+
+  async begin(agent: Agent, options: CommandOptions, held: Held): Promise<Extra> {
+    await this.#deps.checkGate(agent.id)
+    if (held.preemptedBy !== null) return undefined
+    await this.commit(agent, options, { intent: 'running' })
+    if (held.preemptedBy !== null) return undefined
+    this.#deps.revive(agent.id)
+    this.#deps.supervisorOf(agent.id).forgive(agent.id)
+    bootedOrThrow(await agent.start(true))
+    return undefined
+  }
+
+  async end(agent: Agent, options: CommandOptions, intent: Intent, how: EndOptions): Promise<Extra> {
+    await this.commit(agent, options, { intent })
+    this.#deps.supervisorOf(agent.id).cancel(agent.id)
+    await agent.end(how)
+    return undefined
+  }
+
+  async restart(agent: Agent, held: Held): Promise<Extra> {
+    const supervisor = this.#deps.supervisorOf(agent.id)
+    supervisor.cancel(agent.id)
+    await agent.end({ cause: 'shutdown', graceMs: agent.spec.limits.stopTimeoutMs, abort: false, handOver: true })
+    if (held.preemptedBy !== null || this.#deps.shuttingDown()) return undefined
+    this.#deps.revive(agent.id)
+    supervisor.forgive(agent.id)
+    bootedOrThrow(await agent.start(false))
+    return undefined
+  }
+
+  async pause(agent: Agent, options: CommandOptions): Promise<Extra> {
+    await this.commit(agent, options, { admission: 'cordoned' })
+    await agent.pause(agent.spec.limits.pauseTimeoutMs, options.now === true)
+    return { inFlight: agent.inFlight() }
+  }
+
+  async resume(agent: Agent, options: CommandOptions): Promise<Extra> {
+    await this.commit(agent, options, { admission: 'open' })
+    return agent.resume()
+  }
+
+  /** Committed before anything is done, and before anyone is answered. */
+  async commit(
+    agent: Agent,
+    options: CommandOptions,
+    change: { intent?: Intent; admission?: Admission },
+  ): Promise<void> {
+    const by = options.by ?? 'program'
+    const record = await this.#deps.intents.commit(agent.id, {
+      ...change,
+      by,
+      reason: options.reason ?? null,
+      at: this.#deps.clock.wall(),
+    })
+    const { intent, admission, reason, generation } = record
+    this.#deps.report('agent.intent', { intent, admission, by, reason, generation }, { agent: agent.id })
+    agent.refresh()
+  }
+
+  // --- inside ------------------------------------------------------------------------------------------------------
+
+  /** @throws HoltError `AgentBusy` unless the newcomer is the stronger */
+  #yieldTo(agent: string, newcomer: Command): void {
+    const held = this.#held.get(agent)
+    if (held === undefined) return
+    if (preempts(newcomer, held.name)) return held.preempt(newcomer)
+    const forMs = this.#deps.clock.wall() - held.since
+    const text = `agent '${agent}' is held by '${held.name}' of ${held.by} since ${new Date(held.since).toISOString()} (${forMs} ms): '${newcomer}' has to wait`
+    throw new HoltError('AgentBusy', text, { command: held.name, by: held.by, since: held.since })
+  }
+
+  #hold(agent: string, name: Command, by: string): { held: Held; preempted: Promise<never> } {
+    let reject = (_error: Error): void => {}
+    const preempted = new Promise<never>((_, fail) => {
+      reject = fail
+    })
+    // It may lose the race with nobody left to hear it.
+    preempted.catch(() => {})
+    const held: Held = {
+      name,
+      by,
+      since: this.#deps.clock.wall(),
+      preemptedBy: null,
+      preempt: (newcomer) => {
+        held.preemptedBy = newcomer
+        reject(
+          new HoltError('Preempted', `'${name}' of agent '${agent}' was pre-empted by '${newcomer}'`, { by: newcomer }),
+        )
+      },
+    }
+    this.#held.set(agent, held)
+    return { held, preempted }
+  }
+}
+
+type Effect = (commands: Commands, agent: Agent, options: CommandOptions, held: Held) => Promise<Extra>
+
+const EFFECTS: Readonly<Record<Command, Effect>> = {
+  start: (commands, agent, options, held) => commands.begin(agent, options, held),
+  activate: (commands, agent, options, held) => commands.begin(agent, options, held),
+  stop: (commands, agent, options) => {
+    const now = options.now === true
+    const graceMs = now ? 0 : agent.spec.limits.stopTimeoutMs
+    return commands.end(agent, options, 'stopped', { cause: 'shutdown', graceMs, abort: now, handOver: false })
+  },
+  suspend: (commands, agent, options) => {
+    const graceMs = agent.spec.limits.abortGraceMs
+    return commands.end(agent, options, 'suspended', { cause: 'suspended', graceMs, abort: true, handOver: false })
+  },
+  restart: (commands, agent, _options, held) => commands.restart(agent, held),
+  pause: (commands, agent, options) => commands.pause(agent, options),
+  resume: (commands, agent, options) => commands.resume(agent, options),
+  kill: async (_commands, agent) => {
+    await agent.kill()
+    return undefined
+  },
+}
+
+/** @throws HoltError `BootFailed` with the death record */
+function bootedOrThrow(record: DeathRecord | null): void {
+  if (record === null) return
+  const step = record.step === undefined ? '' : ` at step '${record.step}'`
+  const why = record.error?.message ?? record.cause
+  throw new HoltError('BootFailed', `agent '${record.agent}' did not start${step}: ${why}`, { record })
+}

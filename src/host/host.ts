@@ -1,0 +1,198 @@
+/**
+ * A running host as a program holds it: its agents, its streams, and its end. Made by `boot.ts`, which joins the parts.
+ */
+import type { Observable } from 'rxjs'
+import type { Agent } from '../actors/agent.ts'
+import { Directory } from '../actors/directory.ts'
+import { AgentRef } from '../actors/ref.ts'
+import { snapshotOf } from '../actors/snapshot.ts'
+import type { Status } from '../model/canonical.ts'
+import type { AnyRole, RoleShape } from '../model/contract.ts'
+import type { DeathRecord } from '../model/death.ts'
+import type { Fact } from '../model/fact.ts'
+import type { IntentRecord } from '../model/intent.ts'
+import type { Phase } from '../model/lifecycle.ts'
+import type { DeadLetter } from '../model/message.ts'
+import type { AgentSnapshot, FleetSnapshot } from '../model/snapshot.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type Bus, createBus } from '../streams/bus.ts'
+import { createEveryState, createLatestState, type EveryState, type LatestState } from '../streams/state.ts'
+import type { Commands } from './commands.ts'
+import type { Facts } from './facts.ts'
+import type { ShutdownReport } from './shutdown.ts'
+import type { Tree } from './tree.ts'
+
+/** A line an agent printed, or an entry it logged. */
+export interface Output {
+  readonly at: number
+  readonly agent: string
+  readonly stream: 'stdout' | 'stderr' | 'log'
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly text: string
+  readonly data?: unknown
+}
+
+export interface HostIdentity {
+  readonly id: string
+  readonly version: string
+  readonly startedAt: number
+  readonly stateDir: string
+}
+
+export interface HostParts {
+  readonly clock: Clock
+  readonly identity: HostIdentity
+  readonly facts: Facts
+  readonly intentOf: (agent: string) => IntentRecord
+  /** Called once all agents exist. */
+  readonly tree: () => Tree
+  readonly commands: () => Commands
+  readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
+}
+
+interface AgentStreams {
+  readonly phase: EveryState<Phase>
+  readonly snapshot: LatestState<AgentSnapshot>
+}
+
+/** Lines kept for a subscriber that does not keep up. */
+const OUTPUT_LIMIT = 16_384
+
+export class Host {
+  readonly directory = new Directory()
+  readonly #parts: HostParts
+  readonly #streams = new Map<string, AgentStreams>()
+  readonly #refs = new Map<string, AgentRef>()
+  readonly #deaths: Bus<DeathRecord>
+  readonly #deadLetters: Bus<DeadLetter>
+  readonly #output: Bus<Output>
+  readonly #fleet: LatestState<FleetSnapshot>
+  #ended: Promise<ShutdownReport> | null = null
+
+  constructor(parts: HostParts) {
+    this.#parts = parts
+    const { observerFailed } = parts.facts
+    this.#deaths = createBus({ onObserverError: observerFailed('deaths$') })
+    this.#deadLetters = createBus({ onObserverError: observerFailed('deadLetters$') })
+    this.#output = createBus({ onObserverError: observerFailed('output$'), limit: OUTPUT_LIMIT, slice: 1024 })
+    this.#fleet = createLatestState(() => this.fleet(), { onObserverError: observerFailed('fleet$') })
+  }
+
+  /** Everything the runtime reports. A subscriber that does not keep up gets `stream.gap` in place of what it missed. */
+  get facts$(): Observable<Fact> {
+    return this.#parts.facts.bus.stream$
+  }
+
+  /** The newest fleet, at most one a turn. */
+  get fleet$(): Observable<FleetSnapshot> {
+    return this.#fleet.stream$
+  }
+
+  get deaths$(): Observable<DeathRecord> {
+    return this.#deaths.stream$
+  }
+
+  get deadLetters$(): Observable<DeadLetter> {
+    return this.#deadLetters.stream$
+  }
+
+  /** What agents print and log, by line, in order. */
+  get output$(): Observable<Output> {
+    return this.#output.stream$
+  }
+
+  /**
+   * An agent by id; give the type of its role to have names and payloads checked: `host.agent<typeof search>('librarian')`.
+   * @throws HoltError `NoSuchAgent`, naming the nearest id
+   */
+  agent<R extends RoleShape = AnyRole>(id: string): AgentRef<R> {
+    const agent = this.directory.get(id)
+    let ref = this.#refs.get(id)
+    if (ref === undefined) {
+      const { phase, snapshot } = this.#streamsOf(agent)
+      ref = new AgentRef(agent, {
+        phase$: phase.stream$,
+        snapshot$: snapshot.stream$,
+        snapshot: () => this.snapshotOf(agent),
+        command: (command, options) => this.#parts.commands().run(agent, command, options),
+      })
+      this.#refs.set(id, ref)
+    }
+    return ref as unknown as AgentRef<R>
+  }
+
+  /** In the order of the manifest. */
+  agents(): AgentRef[] {
+    return this.directory.all().map(({ id }) => this.agent(id))
+  }
+
+  fleet(): FleetSnapshot {
+    const { identity, clock } = this.#parts
+    const agents = this.directory.all().map((agent) => this.snapshotOf(agent))
+    const counts: Partial<Record<Status, number>> = {}
+    for (const { status } of agents) counts[status] = (counts[status] ?? 0) + 1
+    return { host: { ...identity, pid: process.pid, uptimeMs: clock.wall() - identity.startedAt }, agents, counts }
+  }
+
+  /**
+   * Ends the fleet in reverse start order within one deadline; intents stay as they are. A second call gets the same
+   * report. Past the deadline what did not end is killed and named.
+   */
+  shutdown(options: { readonly timeoutMs?: number; readonly by?: string } = {}): Promise<ShutdownReport> {
+    this.#ended ??= this.#parts.shutdown(options).finally(() => this.#close())
+    return this.#ended
+  }
+
+  // --- told by boot.ts ---------------------------------------------------------------------------------------------
+
+  snapshotOf(agent: Agent): AgentSnapshot {
+    const { clock, intentOf, tree, commands } = this.#parts
+    const supervisor = tree().above(agent.id)[0]?.id ?? ''
+    return snapshotOf(agent, { clock, intent: intentOf(agent.id), supervisor, command: commands().holding(agent.id) })
+  }
+
+  onPhase(agent: Agent, to: Phase): void {
+    this.#streams.get(agent.id)?.phase.set(to)
+  }
+
+  onChange(agent: Agent): void {
+    this.#streams.get(agent.id)?.snapshot.touch()
+    this.#fleet.touch()
+  }
+
+  onDeath(record: DeathRecord): void {
+    this.#deaths.publish(record)
+  }
+
+  onDeadLetter(read: () => DeadLetter): void {
+    if (this.#deadLetters.listenerCount > 0) this.#deadLetters.publish(read())
+  }
+
+  onOutput(output: Output): void {
+    this.#output.publish(output)
+  }
+
+  #streamsOf(agent: Agent): AgentStreams {
+    let streams = this.#streams.get(agent.id)
+    if (streams === undefined) {
+      const { observerFailed } = this.#parts.facts
+      streams = {
+        phase: createEveryState(agent.phase, { onObserverError: observerFailed(`${agent.id}.phase$`) }),
+        snapshot: createLatestState(() => this.snapshotOf(agent), {
+          onObserverError: observerFailed(`${agent.id}.snapshot$`),
+        }),
+      }
+      this.#streams.set(agent.id, streams)
+    }
+    return streams
+  }
+
+  #close(): void {
+    for (const { phase, snapshot } of this.#streams.values()) {
+      phase.close()
+      snapshot.close()
+    }
+    for (const stream of [this.#deaths, this.#deadLetters, this.#output, this.#fleet, this.#parts.facts.bus])
+      stream.close()
+  }
+}

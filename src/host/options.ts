@@ -1,0 +1,63 @@
+/** Options of `createHost`, checked at the door. */
+import type { FleetObject } from '../manifest/fleet-manifest.ts'
+import { HoltError } from '../model/error.ts'
+import { MAX_TIMER_MS } from '../model/message.ts'
+import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
+
+export interface HostOptions {
+  /** A folder with a holt.yml, or the same tree as an object. */
+  readonly fleet: string | FleetObject
+  /** Folder that paths in a fleet object are relative to. @default the present folder */
+  readonly baseDir?: string
+  /** Where state is kept. This version keeps it in memory only. @default ':memory:' */
+  readonly stateDir?: ':memory:'
+  /** A pino logger, or a level for one that writes JSON lines to stderr. @default 'warn' */
+  readonly log?: Logger | LogLevel
+  /** One deadline over the whole of `shutdown`, ms. @default 10000 */
+  readonly shutdownTimeoutMs?: number
+}
+
+export interface CheckedOptions {
+  readonly fleet: string | FleetObject
+  readonly baseDir: string
+  readonly stateDir: string
+  readonly log: Logger
+  readonly shutdownTimeoutMs: number
+}
+
+const DEFAULT_SHUTDOWN_MS = 10_000
+
+/** @throws HoltError `InvalidOption` saying what was expected and what was found */
+export function checkOptions(options: HostOptions): CheckedOptions {
+  const {
+    fleet,
+    baseDir = process.cwd(),
+    stateDir = ':memory:',
+    log = 'warn',
+    shutdownTimeoutMs = DEFAULT_SHUTDOWN_MS,
+  } = options
+  if (typeof fleet !== 'string' && (typeof fleet !== 'object' || fleet === null))
+    throw wrong('fleet', 'a folder or a fleet object', fleet)
+  if (stateDir !== ':memory:') throw wrong('stateDir', "':memory:', the only one this version has", stateDir)
+  if (typeof log === 'string' && !LOG_LEVELS.includes(log))
+    throw wrong('log', `a pino logger or one of ${LOG_LEVELS.join(', ')}`, log)
+  return {
+    fleet,
+    baseDir,
+    stateDir,
+    log: typeof log === 'string' ? createLog(log) : log,
+    shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
+  }
+}
+
+export function checkTimeout(ms: number): number {
+  if (Number.isFinite(ms) && ms >= 0 && ms <= MAX_TIMER_MS) return ms
+  throw wrong('shutdownTimeoutMs', `a number from 0 to ${MAX_TIMER_MS}`, ms)
+}
+
+const wrong = (option: string, expected: string, found: unknown): HoltError =>
+  new HoltError(
+    'InvalidOption',
+    `${option}: expected ${expected}, found ${typeof found === 'string' ? `'${found}'` : String(found)}`,
+    { option },
+  )

@@ -1,0 +1,116 @@
+/**
+ * An agent as its manifest describes it. `AgentManifest` is what the loader returns: checked, every default filled in,
+ * paths absolute. `AgentObject` is what an embedding program may write in place of an agent.yml. Types only.
+ */
+import type { Overflow } from '../model/mailbox-policy.ts'
+
+/** `permanent`: always; `transient`: not after a normal end; `temporary`: never. */
+export type RestartType = 'permanent' | 'transient' | 'temporary'
+
+/** How long a child is given to stop: milliseconds, none at all, or as long as it takes. */
+export type Shutdown = number | 'brutal_kill' | 'infinity'
+
+export interface MailboxOptions {
+  /** Messages that may wait while the agent is not ACTIVE; 1 to 1e6. @default 256 */
+  readonly capacity: number
+  /** What becomes of a message past {@link capacity}. @default 'drop-newest' */
+  readonly overflow: Overflow
+  /** Messages in the thread's hands while ACTIVE; a power of two, 16 to 65536. @default 4096 */
+  readonly window: number
+  /** Messages that wait behind the window while ACTIVE; 1 to 1e7. @default 65536 */
+  readonly backlog: number
+  /** Messages handled at once; 1 to 256. @default 1 */
+  readonly concurrency: number
+  /** Times a message that was in flight at a crash is handed over again; 0 to 1000. @default 0 */
+  readonly redeliver: number
+}
+
+export interface Limits {
+  /** Old-generation heap of the thread, MiB; 8 to 65536. @default 64 */
+  readonly heapMb: number
+  /** From the start of the thread to ACTIVE. @default 10000 */
+  readonly bootTimeoutMs: number
+  /** For what is in flight and the `stop` hooks at a graceful stop. @default 5000 */
+  readonly stopTimeoutMs: number
+  /** After this a pause answers with what is still in flight. @default 5000 */
+  readonly pauseTimeoutMs: number
+  /** From the abort signal to the end of the thread on `suspend`. @default 1000 */
+  readonly abortGraceMs: number
+  /** One handler's longest run; 0 is no limit. @default 0 */
+  readonly handlerTimeoutMs: number
+  /** Age of the heartbeat at which the agent is Unhealthy; less than {@link killAfterMs}. @default 5000 */
+  readonly unresponsiveAfterMs: number
+  /** Age of the heartbeat at which the thread is ended. @default 15000 */
+  readonly killAfterMs: number
+}
+
+export interface Backoff {
+  /** Delay of the second restart, ms. @default 1000 */
+  readonly minMs: number
+  /** Longest delay, ms. @default 300000 */
+  readonly maxMs: number
+  /** Growth from one delay to the next; 1 to 100. @default 2 */
+  readonly factor: number
+  /** Part of the delay that is random; 0 to 1. @default 0.2 */
+  readonly jitter: number
+}
+
+export interface RestartOptions {
+  /** @default 'permanent' */
+  readonly type: RestartType
+  /** Delays between restarts, or `none` for plain OTP. @default 1 s doubling to 5 min */
+  readonly backoff: Backoff | 'none'
+  /** Up this long with progress, an agent's delays begin anew, ms. @default 10000 */
+  readonly stableMs: number
+  /** Restarts without progress after which the agent is left stopped; null is no limit. @default null */
+  readonly maxRestarts: number | null
+}
+
+/** A capability the agent may call. */
+export interface Grant {
+  readonly id: string
+  /** Methods it may call. @default none */
+  readonly allow: readonly string[]
+}
+
+export interface AgentManifest {
+  /** `^[a-z][a-z0-9-]{0,62}$`, unique in the fleet. */
+  readonly id: string
+  /** For people; 1 to 200 bytes. */
+  readonly name: string
+  /** @default '0.0.0' */
+  readonly version: string
+  /** Started with the host, as long as no other intent was given. @default true */
+  readonly autostart: boolean
+  /** Absolute paths of the role modules. @default every module in roles/, sorted */
+  readonly roles: readonly string[]
+  /** @default none */
+  readonly capabilities: readonly Grant[]
+  readonly mailbox: MailboxOptions
+  readonly limits: Limits
+  readonly restart: RestartOptions
+  readonly isolation: 'thread'
+  /** Folder of the agent: where its `.env` and its roles are looked for. */
+  readonly dir: string
+  /** The agent.yml; null where the manifest was handed over as an object. */
+  readonly file: string | null
+}
+
+/** An agent.yml as an object: the same names, defaults and bounds; roles are relative to the base folder. */
+export interface AgentObject {
+  readonly id: string
+  readonly name: string
+  readonly version?: string
+  readonly autostart?: boolean
+  readonly roles?: readonly string[]
+  readonly capabilities?: readonly { readonly id: string; readonly allow?: readonly string[] }[]
+  readonly mailbox?: Partial<MailboxOptions>
+  readonly limits?: Partial<Limits>
+  readonly restart?: {
+    readonly type?: RestartType
+    readonly backoff?: Partial<Backoff> | 'none'
+    readonly stableMs?: number
+    readonly maxRestarts?: number
+  }
+  readonly isolation?: 'thread'
+}

@@ -1,0 +1,194 @@
+/**
+ * TypeScript and JavaScript modules to bundles that a thread can import: all files of one agent in one build, so that
+ * they share what they share. Called by the host before a thread starts and for capabilities. The cache is by content:
+ * a bundle that exists is never written again, one that changed gets a new URL, and nobody removes one that may be in
+ * use.
+ */
+import { createHash } from 'node:crypto'
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build, type Message, type OutputFile, stop } from 'esbuild'
+import { describeError, HoltError } from '../model/error.ts'
+import { type HoltModules, type Inputs, PLACE_NAMES, sourcePlugin, stateOf } from './compile-plugin.ts'
+
+export interface CompileOptions {
+  /** Folder of the bundles; made when it is not there. */
+  readonly cacheDir: string
+  /** Folder that file names in the bundle are relative to. @default that of the first file */
+  readonly fleetDir?: string
+  /** Absolute paths of the modules behind `holt/role` and `holt/capability`. */
+  readonly resolveHolt: HoltModules
+}
+
+export interface Compiled {
+  /** As it was given. */
+  readonly file: string
+  /** What to import. */
+  readonly url: string
+}
+
+interface Bundle {
+  readonly compiled: readonly Compiled[]
+  readonly dir: string
+  readonly inputs: Inputs
+}
+
+/** Builds that run or have run in this process, by what was asked for. */
+const bundles = new Map<string, Promise<Bundle>>()
+/** Calls at work, so that equal ones share one look and one build. */
+const inFlight = new Map<string, Promise<Bundle>>()
+
+const HASH_LENGTH = 32
+
+/**
+ * Bundles `files` and answers with their URLs, in order. Rebuilds when any file that went into the bundle has changed.
+ * @throws HoltError `BootFailed` with file, line and column of each error
+ */
+export async function compileModules(files: readonly string[], options: CompileOptions): Promise<Compiled[]> {
+  if (files.length === 0) return []
+  const key = JSON.stringify([files, options.cacheDir, options.fleetDir, options.resolveHolt])
+  let running = inFlight.get(key)
+  if (running === undefined) {
+    running = freshOrBuilt(key, files, options).finally(() => inFlight.delete(key))
+    inFlight.set(key, running)
+  }
+  return [...(await running).compiled]
+}
+
+/** Ends esbuild's process; the next build starts another. */
+export async function stopCompiler(): Promise<void> {
+  bundles.clear()
+  await stop()
+}
+
+async function freshOrBuilt(key: string, files: readonly string[], options: CompileOptions): Promise<Bundle> {
+  const known = await bundles.get(key)?.catch(() => undefined)
+  if (known !== undefined && (await isFresh(known))) return known
+  const built = buildBundle(files, options)
+  bundles.set(key, built)
+  return built
+}
+
+async function isFresh({ dir, inputs }: Bundle): Promise<boolean> {
+  const unchanged = [...inputs].map(async ([file, state]) => (await stateOf(file)) === state)
+  try {
+    await access(dir)
+    return (await Promise.all(unchanged)).every(Boolean)
+  } catch {
+    return false
+  }
+}
+
+/** Of its entry in the bundle; the number keeps equal names in different folders apart. */
+const entryName = (file: string, index: number): string => `${index}-${basename(file).replaceAll(/[^\w-]+/g, '-')}`
+
+async function buildBundle(files: readonly string[], options: CompileOptions): Promise<Bundle> {
+  const distinct = [...new Set(files)]
+  const cacheDir = resolve(options.cacheDir)
+  const inputs: Inputs = new Map()
+  // Same depth as the final folder: source maps point to their sources by relative paths.
+  const outdir = join(cacheDir, '0'.repeat(HASH_LENGTH))
+  const outputs = await bundle(distinct, outdir, inputs, options)
+  const withRequire = outputs.map(({ path, text }) => ({
+    name: basename(path),
+    text: addRequire(text, pathToFileURL(distinct[0]!).href),
+  }))
+  const dir = await publish(cacheDir, withRequire)
+  const urlOf = (file: string): string =>
+    pathToFileURL(join(dir, `${entryName(file, distinct.indexOf(file))}.mjs`)).href
+  return { compiled: files.map((file) => ({ file, url: urlOf(file) })), dir, inputs }
+}
+
+async function bundle(files: readonly string[], outdir: string, inputs: Inputs, options: CompileOptions) {
+  const absWorkingDir = resolve(options.fleetDir ?? dirname(files[0]!))
+  try {
+    const result = await build({
+      entryPoints: files.map((file, index) => ({ in: file, out: entryName(file, index) })),
+      absWorkingDir,
+      outdir,
+      write: false,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      // Whatever package.json stands above the cache, this ending is ESM.
+      outExtension: { '.js': '.mjs' },
+      sourcemap: 'inline',
+      sourcesContent: false,
+      charset: 'utf8',
+      logLevel: 'silent',
+      define: PLACE_NAMES,
+      plugins: [sourcePlugin(options.resolveHolt, inputs)],
+    })
+    return result.outputFiles satisfies OutputFile[]
+  } catch (error) {
+    throw buildError(error, files, absWorkingDir)
+  }
+}
+
+/**
+ * `require` for bundled CommonJS that asks for a built-in module. Only where esbuild's own helper stands: there it has
+ * kept the name free, elsewhere a source may have declared `require` itself. On the first line, for the source map.
+ */
+function addRequire(text: string, url: string): string {
+  if (!text.includes('typeof require !== "undefined" ? require')) return text
+  const start = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0
+  const banner = `import { createRequire as __holt_createRequire } from "node:module"; const require = __holt_createRequire(${JSON.stringify(url)}); `
+  return text.slice(0, start) + banner + text.slice(start)
+}
+
+interface File {
+  readonly name: string
+  readonly text: string
+}
+
+/** Writes the files into the folder of their hash: whole or not at all, and never over one that is there. */
+async function publish(cacheDir: string, files: readonly File[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const { name, text } of files) hash.update(`${name}\0${text}\0`)
+  const dir = join(cacheDir, hash.digest('hex').slice(0, HASH_LENGTH))
+  const exists = (): Promise<boolean> =>
+    access(dir).then(
+      () => true,
+      () => false,
+    )
+  if (await exists()) return dir
+  try {
+    await mkdir(cacheDir, { recursive: true })
+    const draft = await mkdtemp(join(cacheDir, 'new-'))
+    try {
+      for (const { name, text } of files) await writeFile(join(draft, name), text)
+      await rename(draft, dir)
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true })
+      // Another process may have been first; content of one hash is the same.
+      if (!(await exists())) throw error
+    }
+    return dir
+  } catch (error) {
+    const text = `Cannot write the bundle into ${cacheDir}: ${describeError(error).message}`
+    throw new HoltError('BootFailed', text, { step: 'compile', cacheDir }, error)
+  }
+}
+
+function buildError(error: unknown, files: readonly string[], workingDir: string): HoltError {
+  const messages = error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : []
+  const errors = (messages as Message[]).map(({ text, location }) => ({
+    file: location === null ? null : resolve(workingDir, location.file),
+    line: location?.line ?? null,
+    column: location === null ? null : location.column + 1,
+    text,
+  }))
+  const lines = errors.map(({ file, line, column, text }) =>
+    file === null ? text : `${file}:${line}:${column}: ${text}`,
+  )
+  const reason = lines.length > 0 ? lines.join('\n') : describeError(error).message
+  return new HoltError(
+    'BootFailed',
+    `Cannot compile ${files.join(', ')}:\n${reason}`,
+    { step: 'compile', errors },
+    error,
+  )
+}

@@ -1,0 +1,63 @@
+/**
+ * The watchdog's tick: reads every live instance's flight recorder, has `watchdog.ts` judge it, and acts. The host's own
+ * lateness is measured by the tick itself, so that a host that slept or was starved kills nobody.
+ */
+import type { Agent } from '../actors/agent.ts'
+import type { Instance } from '../actors/instance.ts'
+import { CELL } from '../model/flight-recorder.ts'
+import type { Clock, Timer } from '../platform/clock.ts'
+import { judgeLife } from './watchdog.ts'
+
+const TICK_MS = 500
+
+/** What was seen of an instance at the last tick. */
+interface Seen {
+  readonly begun: number
+  /** For how long the same delivery has been in flight, by ticks; lags are not counted. */
+  busyForMs: number
+  unresponsive: boolean
+}
+
+/** Watches these agents until cancelled. */
+export function startWatch(agents: () => readonly Agent[], clock: Clock): Timer {
+  const seen = new WeakMap<Instance, Seen>()
+  let last = clock.now()
+  return clock.every(TICK_MS, () => {
+    const now = clock.now()
+    const lagMs = Math.max(0, now - last - TICK_MS)
+    last = now
+    for (const agent of agents()) look(agent, seen, now, lagMs)
+  })
+}
+
+function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: number): void {
+  const { instance, phase } = agent
+  // A boot has its own time-out, an end its own deadline.
+  if (instance === null || phase === 'BOOTING' || phase === 'STOPPING') return
+  const { limits } = agent.spec
+  const begun = instance.recorder.read(CELL.begun)
+  const busy = instance.recorder.inFlight().length > 0
+  const before = seen.get(instance)
+  const same = busy && before?.begun === begun
+  const state: Seen = {
+    begun,
+    busyForMs: same ? before.busyForMs + TICK_MS : 0,
+    unresponsive: before?.unresponsive ?? false,
+  }
+  const heartbeatAgeMs = instance.recorder.heartbeatAgeMs(now)
+  const judgement = judgeLife({
+    heartbeatAgeMs,
+    hostLagMs: lagMs,
+    busyForMs: busy ? state.busyForMs : null,
+    unresponsiveAfterMs: limits.unresponsiveAfterMs,
+    killAfterMs: limits.killAfterMs,
+    handlerTimeoutMs: limits.handlerTimeoutMs,
+    wasUnresponsive: state.unresponsive,
+  })
+  state.unresponsive = judgement === 'unresponsive' || judgement === 'kill'
+  seen.set(instance, state)
+  if (judgement === 'good') agent.setHealth('good', null, 'responsive again')
+  if (judgement === 'unresponsive') agent.setHealth('bad', 'unobservable', `no sign of life for ${heartbeatAgeMs} ms`)
+  if (judgement === 'kill') instance.terminate('unresponsive')
+  if (judgement === 'handler_timeout') instance.terminate('handler_timeout')
+}

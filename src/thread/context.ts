@@ -1,0 +1,130 @@
+/**
+ * What a handler is given: one small object per message over shared surroundings. Made by the loop; the signal is made
+ * only when someone asks for it.
+ */
+import { HoltError } from '../model/error.ts'
+import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate, MAX_TIMER_MS } from '../model/message.ts'
+import type { Init } from '../model/wire.ts'
+import { monotonicMs } from '../platform/clock.ts'
+import type { MountedCapabilities } from './capabilities.ts'
+import type { Outbox } from './outbox.ts'
+import type { Context, Lent, Logger } from './role.ts'
+
+/** Makes contexts for one instance. */
+export class ContextFactory {
+  readonly init: Init
+  readonly outbox: Outbox
+  readonly log: Logger
+  readonly mounted: MountedCapabilities
+  readonly stop: () => void
+
+  constructor(init: Init, outbox: Outbox, log: Logger, mounted: MountedCapabilities, stop: () => void) {
+    this.init = init
+    this.outbox = outbox
+    this.mounted = mounted
+    this.stop = stop
+    this.log = log
+  }
+
+  make(seq: number, name: string, deadline: number | null): HandlerContext {
+    return new HandlerContext(this, seq, name, deadline)
+  }
+}
+
+export class HandlerContext implements Context {
+  readonly seq: number
+  readonly name: string
+  readonly deadline: number | null
+  readonly #shared: ContextFactory
+  #controller: AbortController | undefined
+  /** Set once it is aborted, also while nobody has asked for the signal. */
+  aborted: Error | undefined
+
+  constructor(shared: ContextFactory, seq: number, name: string, deadline: number | null) {
+    this.#shared = shared
+    this.seq = seq
+    this.name = name
+    this.deadline = deadline
+  }
+
+  get agent(): string {
+    return this.#shared.init.agent
+  }
+
+  get instance(): string {
+    return this.#shared.init.instance
+  }
+
+  get epoch(): number {
+    return this.#shared.init.epoch
+  }
+
+  get log(): Logger {
+    return this.#shared.log
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.aborted !== undefined) this.#controller.abort(this.aborted)
+    }
+    return this.#controller.signal
+  }
+
+  get remainingMs(): number {
+    return this.deadline === null ? Number.POSITIVE_INFINITY : Math.max(0, this.deadline - monotonicMs())
+  }
+
+  abort(reason: string): void {
+    if (this.aborted !== undefined) return
+    this.aborted = new HoltError('Aborted', reason)
+    this.#controller?.abort(this.aborted)
+  }
+
+  capability<T>(id: string): Lent<T> {
+    return this.#shared.mounted.get(id) as Lent<T>
+  }
+
+  tell(agent: string, name: string, payload?: unknown): boolean {
+    return this.#shared.outbox.tell(agent, name, payload)
+  }
+
+  emit(agent: string, name: string, payload?: unknown): Promise<Fate> {
+    return this.#shared.outbox.emit(agent, name, payload)
+  }
+
+  ask<T>(agent: string, name: string, payload?: unknown, options?: AskOptions): Promise<T> {
+    const due = monotonicMs() + checked('timeoutMs', options?.timeoutMs ?? DEFAULT_ASK_TIMEOUT_MS)
+    const asked = this.#shared.outbox.ask(
+      agent,
+      name,
+      payload,
+      this.deadline === null ? due : Math.min(due, this.deadline),
+    )
+    return (options?.signal === undefined ? asked : untilAborted(asked, options.signal)) as Promise<T>
+  }
+
+  after(delayMs: number, name: string, payload?: unknown): () => void {
+    const timer = setTimeout(() => this.#shared.outbox.tellSelf(name, payload), checked('delayMs', delayMs))
+    return () => clearTimeout(timer)
+  }
+
+  stop(): void {
+    this.#shared.stop()
+  }
+}
+
+function checked(option: string, ms: number): number {
+  if (Number.isFinite(ms) && ms >= 0 && ms <= MAX_TIMER_MS) return ms
+  throw new HoltError('InvalidOption', `${option}: expected a number from 0 to ${MAX_TIMER_MS}, found ${ms}`)
+}
+
+/** The caller gives up; the other side runs into its deadline. */
+function untilAborted(asked: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new HoltError('Aborted', 'the ask was aborted by its caller', {}, signal.reason))
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    void asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

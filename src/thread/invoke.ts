@@ -1,0 +1,174 @@
+/**
+ * One delivery, from table of handlers to reply: finds the handler, checks the input, runs it, and turns its end into a
+ * reply, a fate or a death. Each delivery completes exactly once, or the thread dies with it in flight.
+ */
+import { describeError, HoltError } from '../model/error.ts'
+import { CELL } from '../model/flight-recorder.ts'
+import { AWAITED, type Outcome } from '../model/wire.ts'
+import { monotonicMs } from '../platform/clock.ts'
+import type { ContextFactory, HandlerContext } from './context.ts'
+import type { Delivery } from './deliveries.ts'
+import type { LoopParts } from './loop.ts'
+import type { CommandDefinition, SchemaResult } from './role.ts'
+import type { Roles } from './roles.ts'
+
+/** Told once per delivery; `inline`: before `invoke` has returned. */
+type Complete = (end: { seq: number; slot: number; inline: boolean }) => void
+
+/** A delivery on its way. */
+interface Run {
+  readonly delivery: Delivery
+  readonly ctx: HandlerContext
+  readonly slot: number
+  /** When it began, where it is measured. */
+  readonly began: number | null
+  readonly continues: boolean
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+
+/** By its mark and not its class: each bundle of a role has a class of its own. */
+const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'CommandError'
+
+export class Invoker {
+  readonly #roles: Roles
+  readonly #contexts: ContextFactory
+  readonly #parts: LoopParts
+  readonly #complete: Complete
+  #inline = false
+
+  constructor(roles: Roles, contexts: ContextFactory, parts: LoopParts, complete: Complete) {
+    this.#roles = roles
+    this.#contexts = contexts
+    this.#parts = parts
+    this.#complete = complete
+  }
+
+  /** Runs a delivery. The context of a handler that is still running, or null when it has completed. */
+  invoke(delivery: Delivery, slot: number, measured: boolean, gone: string | undefined): HandlerContext | null {
+    if (delivery.skip || gone !== undefined || (delivery.expires !== 0 && delivery.expires <= monotonicMs())) {
+      return this.#unrun(delivery, slot, gone)
+    }
+    const isAsk = delivery.ask > 0
+    const entry = isAsk ? this.#roles.commands.get(delivery.name) : this.#roles.events.get(delivery.name)
+    if (entry === undefined) return this.#unknown(delivery, slot, isAsk)
+    const ctx = this.#contexts.make(delivery.seq, delivery.name, isAsk ? delivery.ask : null)
+    const began = measured ? monotonicMs() : null
+    const run: Run = { delivery, ctx, slot, began, continues: entry.continues }
+    this.#inline = true
+    let result: unknown
+    try {
+      result = 'command' in entry ? this.#command(entry.command, run) : entry.run(delivery.payload, ctx)
+    } catch (error) {
+      this.#failed(run, error)
+      this.#inline = false
+      return null
+    }
+    if (!isThenable(result)) {
+      this.#succeeded(run, result)
+      this.#inline = false
+      return null
+    }
+    this.#inline = false
+    result.then(
+      (value) => this.#succeeded(run, value),
+      (error: unknown) => this.#failed(run, error),
+    )
+    return ctx
+  }
+
+  /** The roles' stop hooks, the last loaded first; the first error is thrown when all have run. */
+  async runStops(): Promise<void> {
+    const errors: unknown[] = []
+    for (const stop of [...this.#roles.stops].reverse()) {
+      try {
+        await stop(this.#contexts.make(0, 'stop', null))
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw errors[0]
+  }
+
+  #command(command: CommandDefinition<unknown, unknown>, { delivery, ctx }: Run): unknown {
+    if (command.input === undefined) return command.handle(delivery.payload, ctx)
+    const checked = command.input['~standard'].validate(delivery.payload)
+    if (isThenable(checked))
+      return Promise.resolve(checked).then((result) => command.handle(accepted(delivery.name, result), ctx))
+    return command.handle(accepted(delivery.name, checked as SchemaResult<unknown>), ctx)
+  }
+
+  #succeeded(run: Run, value: unknown): void {
+    const { delivery } = run
+    if (run.began !== null) this.#parts.histograms.record(delivery.name, monotonicMs() - run.began)
+    if (delivery.ask > 0) this.#reply(delivery.seq, value)
+    else if (delivery.ask === AWAITED) this.#parts.outbox.handled(delivery.seq)
+    this.#done(run)
+  }
+
+  #reply(seq: number, value: unknown): void {
+    try {
+      this.#parts.outbox.reply(seq, value)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.#parts.outbox.fail(seq, describeError(new HoltError('NotCloneable', `reply could not be cloned: ${why}`)))
+    }
+  }
+
+  /** An answer, an abort, a role that goes on, or a death. */
+  #failed(run: Run, error: unknown): void {
+    const { delivery, ctx } = run
+    const invalid = error instanceof HoltError && error.code === 'InvalidInput'
+    if (ctx.aborted === undefined && !invalid && !isAnswer(error) && !run.continues) {
+      this.#parts.fatal(error, delivery.seq)
+    }
+    this.#parts.recorder.add(CELL.failed, 1)
+    const shape = describeError(error)
+    const { seq, name } = delivery
+    if (ctx.aborted !== undefined)
+      this.#parts.outbox.outcome({ seq, name, fate: 'aborted', error: describeError(ctx.aborted) })
+    else if (delivery.ask > 0) this.#parts.outbox.fail(seq, shape)
+    else this.#parts.outbox.outcome({ seq, name, fate: 'failed', error: shape })
+    this.#done(run)
+  }
+
+  #unknown(delivery: Delivery, slot: number, isAsk: boolean): null {
+    const { seq, name, payload } = delivery
+    if (isAsk) {
+      const known = [...this.#roles.commands.keys()].join(', ') || 'none'
+      const text = `agent '${this.#contexts.init.agent}' has no command '${name}'. Commands: ${known}`
+      this.#parts.outbox.fail(seq, describeError(new HoltError('NoSuchCommand', text)))
+    } else this.#parts.outbox.outcome({ seq, name, payload, fate: 'ignored' })
+    return this.#unrunDone(delivery, slot)
+  }
+
+  #unrun(delivery: Delivery, slot: number, gone: string | undefined): null {
+    const { seq, name, payload } = delivery
+    const fate: Outcome['fate'] = gone === undefined ? 'expired' : 'aborted'
+    // A hole was settled when it was withdrawn.
+    if (!delivery.skip) this.#parts.outbox.outcome({ seq, name, payload, fate })
+    return this.#unrunDone(delivery, slot)
+  }
+
+  #unrunDone({ seq }: Delivery, slot: number): null {
+    this.#complete({ seq, slot, inline: true })
+    return null
+  }
+
+  #done({ delivery, slot }: Run): void {
+    this.#complete({ seq: delivery.seq, slot, inline: this.#inline })
+  }
+}
+
+/** @throws HoltError `InvalidInput` naming each field */
+function accepted(command: string, result: SchemaResult<unknown>): unknown {
+  if (result.issues === undefined) return result.value
+  const faults = result.issues.map(({ message, path = [] }) => {
+    const field = path
+      .map((part) => String(typeof part === 'object' && part !== null ? (part as { key: unknown }).key : part))
+      .join('.')
+    return field === '' ? message : `${field}: ${message}`
+  })
+  throw new HoltError('InvalidInput', `input of '${command}': ${faults.join('; ')}`, { faults })
+}

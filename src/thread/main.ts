@@ -1,0 +1,81 @@
+/**
+ * The bootstrap of a thread, and the only file that knows `parentPort`. Bundled into one small file; it imports neither
+ * rxjs nor zod nor anything of the host. Its life: the first message hands it credential, ports and recorder; it proves
+ * its identity; it loads what it is told; it works until it is told to end, or dies and says why.
+ */
+import { type MessagePort, parentPort } from 'node:worker_threads'
+import { describeError } from '../model/error.ts'
+import { FlightRecorder } from '../model/flight-recorder.ts'
+import { type FromThread, type Init, type ToThread, WIRE_VERSION } from '../model/wire.ts'
+import { prove } from '../platform/proof.ts'
+import { mountCapabilities } from './capabilities.ts'
+import { ContextFactory } from './context.ts'
+import { watchFatal } from './fatal.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import { Histograms } from './histograms.ts'
+import { importModule } from './import-module.ts'
+import { createLogger } from './log.ts'
+import { Loop } from './loop.ts'
+import { Outbox } from './outbox.ts'
+import { captureOutput } from './output.ts'
+import { checkNeeds, loadRoles } from './roles.ts'
+
+/** A thread without a parent is of no use to anyone. */
+const control: MessagePort = parentPort ?? process.exit(1)
+const post = (message: FromThread): void => control.postMessage(message)
+
+control.once('message', (init: Init) => begin(init))
+
+function begin(init: Init): void {
+  for (const key of Object.keys(process.env)) delete process.env[key]
+  Object.assign(process.env, init.env)
+  const recorder = new FlightRecorder(init.recorder, init.concurrency)
+  captureOutput(recorder, post)
+  startHeartbeat(recorder, init.heartbeatMs)
+  const outbox = new Outbox(init.agent, recorder, init.data)
+  const fatal = watchFatal(post, outbox)
+  const loop = new Loop({ recorder, outbox, histograms: new Histograms(post), post, fatal })
+  control.on('message', (message: ToThread) => obey(init, loop, outbox, message))
+  init.data.on('message', (message) => {
+    if (message.type === 'batch') loop.take(message)
+    else outbox.onAnswers(message)
+  })
+  post({ type: 'proof', version: WIRE_VERSION, proof: prove(init) })
+}
+
+function obey(init: Init, loop: Loop, outbox: Outbox, message: ToThread): void {
+  switch (message.type) {
+    case 'init':
+      return
+    case 'load':
+      void load(init, loop, outbox, message)
+      return
+    case 'pause':
+      return loop.pause(message.n)
+    case 'resume':
+      return loop.resume()
+    case 'abort':
+      return loop.abort(message.seqs, message.reason)
+    case 'stop':
+      return loop.stop()
+    default:
+      message satisfies never
+  }
+}
+
+async function load(init: Init, loop: Loop, outbox: Outbox, order: Extract<ToThread, { type: 'load' }>): Promise<void> {
+  let step: Extract<FromThread, { type: 'refused' }>['step'] = 'roles'
+  try {
+    const roles = await loadRoles(order.roles)
+    step = 'needs'
+    checkNeeds(roles, order.mounts)
+    step = 'capabilities'
+    const log = createLogger(post)
+    const mounted = await mountCapabilities(init.lend, order.mounts, importModule, log)
+    loop.equip(roles, new ContextFactory(init, outbox, log, mounted, () => loop.stopSelf()), mounted)
+    post({ type: 'ready', roles: roles.infos })
+  } catch (error) {
+    post({ type: 'refused', step, error: describeError(error) })
+    process.exit(1)
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * What leaves the thread on the data port: replies, fates and messages to other agents, collected and posted together
+ * at the end of the turn's callback, or at once when 256 are waiting. It also holds what this agent has asked of
+ * others. `flushed` in the flight recorder says up to which delivery all of it has left.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { type ErrorShape, reviveError } from '../model/error.ts'
+import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
+import type { Fate } from '../model/message.ts'
+import { type Body, BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
+import { type Answers, BELL, type Flush, type Outcome } from '../model/wire.ts'
+
+const BATCH = 256
+/** Messages to other agents that the host has not taken yet. */
+const CREDIT = 16_384
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+export class Outbox {
+  readonly #agent: string
+  readonly #recorder: FlightRecorder
+  readonly #port: MessagePort
+  readonly #waiting = new Map<number, Waiting>()
+  #nextId = 1
+  #sent = 0
+  #armed = false
+  #outcomes: Outcome[] = []
+  #handled: number[] = []
+  #replies = new ReplyColumns()
+  #sends = new SendColumns()
+
+  constructor(agent: string, recorder: FlightRecorder, port: MessagePort) {
+    this.#agent = agent
+    this.#recorder = recorder
+    this.#port = port
+  }
+
+  // --- about deliveries --------------------------------------------------------------------------------------------
+
+  /** @throws HoltError `NotCloneable` when the value cannot cross */
+  reply(seq: number, value: unknown): void {
+    this.#replies.add(seq, encodePayload(value))
+    this.#arm(this.#replies.count)
+  }
+
+  fail(seq: number, error: ErrorShape): void {
+    this.#replies.fail(seq, error)
+    this.#arm(this.#replies.count)
+  }
+
+  /** An awaited event was handled. */
+  handled(seq: number): void {
+    this.#arm(this.#handled.push(seq))
+  }
+
+  outcome(outcome: Outcome): void {
+    this.#arm(this.#outcomes.push(outcome))
+  }
+
+  /** Rings the host: what it waits for is done. */
+  ring(): void {
+    this.#port.postMessage(BELL)
+  }
+
+  // --- to other agents ---------------------------------------------------------------------------------------------
+
+  tell(to: string, name: string, payload: unknown): boolean {
+    const body = encodePayload(payload)
+    if (!this.#hasCredit()) {
+      this.#recorder.add(CELL.sendsDropped, 1)
+      return false
+    }
+    this.#send(to, name, body, 0, 0)
+    return true
+  }
+
+  /** To the agent itself: a timer's event. */
+  tellSelf(name: string, payload: unknown): void {
+    this.tell(this.#agent, name, payload)
+  }
+
+  emit(to: string, name: string, payload: unknown): Promise<Fate> {
+    return this.#request(to, name, encodePayload(payload), 0) as Promise<Fate>
+  }
+
+  ask(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
+    return this.#request(to, name, encodePayload(payload), due)
+  }
+
+  onAnswers(answers: Answers): void {
+    const values = readColumn(answers)
+    const errors = new Map(answers.errors)
+    answers.ids.forEach((id, index) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      const error = errors.get(index)
+      if (error === undefined) waiting?.resolve(values[index])
+      else waiting?.reject(reviveError(error))
+    })
+  }
+
+  async #request(to: string, name: string, body: Body, due: number): Promise<unknown> {
+    while (!this.#hasCredit()) await new Promise((resolve) => setImmediate(resolve))
+    const id = this.#nextId++
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+    this.#send(to, name, body, id, due)
+    return answer
+  }
+
+  #send(to: string, name: string, body: Body, id: number, due: number): void {
+    this.#sent = (this.#sent + 1) | 0
+    this.#sends.add(to, name, body, id, due)
+    this.#arm(this.#sends.count)
+  }
+
+  #hasCredit(): boolean {
+    return signedDifference(this.#sent, this.#recorder.read(CELL.sendsTaken)) < CREDIT
+  }
+
+  // --- leaving -----------------------------------------------------------------------------------------------------
+
+  #arm(waiting: number): void {
+    if (!this.#armed) {
+      this.#armed = true
+      this.#recorder.write(CELL.flushed, this.#recorder.read(CELL.done))
+      this.#recorder.write(CELL.unposted, 1)
+      process.nextTick(this.#tick)
+    }
+    if (waiting >= BATCH) this.flush()
+  }
+
+  readonly #tick = (): void => this.flush()
+
+  /** Posts all that waits. */
+  flush(): void {
+    if (!this.#armed) return
+    this.#armed = false
+    const flush: { -readonly [K in keyof Flush]: Flush[K] } = { type: 'flush' }
+    if (this.#outcomes.length > 0) flush.outcomes = this.#outcomes
+    if (this.#handled.length > 0) flush.handled = this.#handled
+    if (this.#replies.count > 0) flush.replies = this.#replies.build()
+    if (this.#sends.count > 0) flush.sends = this.#sends.build()
+    this.#port.postMessage(flush)
+    this.#outcomes = []
+    this.#handled = []
+    if (this.#replies.count > 0) this.#replies = new ReplyColumns()
+    if (this.#sends.count > 0) this.#sends = new SendColumns()
+    this.#recorder.write(CELL.unposted, 0)
+  }
+}
+
+class ReplyColumns {
+  readonly #seqs: number[] = []
+  readonly #errors: [number, ErrorShape][] = []
+  readonly #bodies = new BodyColumnBuilder()
+
+  get count(): number {
+    return this.#seqs.length
+  }
+
+  add(seq: number, body: Body): void {
+    this.#seqs.push(seq)
+    this.#bodies.add(body)
+  }
+
+  fail(seq: number, error: ErrorShape): void {
+    this.#errors.push([this.#seqs.push(seq) - 1, error])
+    this.#bodies.add('0')
+  }
+
+  build(): NonNullable<Flush['replies']> {
+    return { seqs: this.#seqs, ...this.#bodies.build(), ...(this.#errors.length === 0 ? {} : { errors: this.#errors }) }
+  }
+}
+
+class SendColumns {
+  readonly #to: string[] = []
+  readonly #names: string[] = []
+  readonly #ids: number[] = []
+  readonly #due: number[] = []
+  readonly #bodies = new BodyColumnBuilder()
+  #answered = false
+
+  get count(): number {
+    return this.#to.length
+  }
+
+  add(to: string, name: string, body: Body, id: number, due: number): void {
+    this.#to.push(to)
+    this.#names.push(name)
+    this.#ids.push(id)
+    this.#due.push(due)
+    this.#bodies.add(body)
+    if (id !== 0) this.#answered = true
+  }
+
+  build(): NonNullable<Flush['sends']> {
+    const answered = this.#answered ? { ids: this.#ids, due: this.#due } : {}
+    return { to: this.#to, names: this.#names, ...answered, ...this.#bodies.build() }
+  }
+}

@@ -1,0 +1,63 @@
+/** Facts: each kind has its level and its own sentence. */
+import { describe, expect, it } from 'vitest'
+import { FACTS, type FactData, type FactKind, makeFact } from '../../src/model/fact.ts'
+
+const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
+  'host.started': [{ agents: 2, tookMs: 80 }, 'host is up: 2 agents settled in 80 ms'],
+  'host.stopping': [{ by: 'SIGTERM', deadlineMs: 9000 }, 'host is shutting down (SIGTERM), within 9000 ms'],
+  'host.stopped': [{ killed: [] }, 'host stopped, every agent ended in time'],
+  'agent.phase': [{ from: 'BOOTING', to: 'ACTIVE', status: 'Running' }, 'BOOTING to ACTIVE (Running)'],
+  'agent.intent': [
+    { intent: 'suspended', admission: 'open', by: 'ann', reason: 'upgrade', generation: 2 },
+    'intent is suspended, admission open, by ann (upgrade)',
+  ],
+  'agent.command': [{ command: 'stop', by: 'ann', outcome: 'done' }, "'stop' by ann: done"],
+  'agent.died': [{ deathId: 'd1', cause: 'crash', class: 'crash', text: 'died of a crash' }, 'died of a crash'],
+  'agent.ended': [{ deathId: 'd1', cause: 'shutdown', class: 'normal', text: 'was stopped' }, 'was stopped'],
+  'agent.restart_scheduled': [
+    { delayMs: 1000.4, attempt: 2, supervisor: 'root' },
+    "restart 2 in 1000 ms, by supervisor 'root'",
+  ],
+  'agent.health': [{ health: 'bad', cause: 'unobservable', text: 'no heartbeat for 5 s' }, 'no heartbeat for 5 s'],
+  'agent.output_dropped': [
+    { lines: 9 },
+    '9 lines of output dropped: the agent printed faster than they could be taken',
+  ],
+  'message.dead_letter': [{ reason: 'overflow', name: 'add', count: 1 }, "'add' is a dead letter: overflow"],
+  'message.stale_epoch': [{ what: 'a reply', epoch: 1, current: 2 }, 'a reply of epoch 1 refused: epoch 2 is in force'],
+  'supervisor.gave_up': [
+    { supervisor: 'root', restarts: 4, withinMs: 30.2, intensity: 3, periodMs: 5000 },
+    "supervisor 'root' gave up: 4 restarts in 30 ms, more than 3 in 5000 ms allowed",
+  ],
+  'supervisor.ended': [{ supervisor: 'root', reason: 'shutdown' }, "supervisor 'root' ended: shutdown"],
+  'observer.failed': [{ stream: 'facts$', error: 'boom' }, 'an observer of facts$ threw and was cut off: boom'],
+  'stream.gap': [{ missed: 7 }, '7 facts were not delivered to a slow subscriber'],
+}
+
+describe('a fact', () => {
+  it.each(Object.keys(FACTS) as FactKind[])('%s says its sentence at its level', (kind) => {
+    const [data, message] = SAMPLES[kind]
+    expect(makeFact(1, 1000, kind, data as never, { agent: 'greeter', epoch: 3 })).toEqual({
+      seq: 1,
+      at: 1000,
+      kind,
+      agent: 'greeter',
+      epoch: 3,
+      level: FACTS[kind].level,
+      message,
+      data,
+    })
+  })
+
+  it.each([
+    ['host.stopped', { killed: ['a', 'b'] }, 'host stopped; killed past the deadline: a, b'],
+    ['agent.restart_scheduled', { delayMs: 0, attempt: 1, supervisor: 's' }, "restart 1 at once, by supervisor 's'"],
+    [
+      'message.dead_letter',
+      { reason: 'expired', name: 'x', count: 5 },
+      "5 more dead letters (expired), the last one 'x'",
+    ],
+  ] as const)('%s has a second way to say it', (kind, data, message) => {
+    expect(makeFact(1, 1, kind, data as never).message).toBe(message)
+  })
+})

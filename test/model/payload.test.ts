@@ -1,0 +1,315 @@
+/** Payloads: what arrives is what a structured clone at the call would have been, and refusals name the field. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { HoltError } from '../../src/model/error.ts'
+import { type Body, BodyColumnBuilder, Copied, decodeBody, encodePayload, readColumn } from '../../src/model/payload.ts'
+
+/** As it arrives in a thread: through a column and a port. */
+function arrive(...bodies: Body[]): unknown[] {
+  const builder = new BodyColumnBuilder()
+  for (const body of bodies) builder.add(body)
+  return readColumn(structuredClone(builder.build(), { transfer: builder.transfer ?? [] }))
+}
+
+const roundTrip = (value: unknown): unknown => arrive(encodePayload(value))[0]
+
+function refusal(value: unknown, transfer?: readonly ArrayBuffer[]): HoltError {
+  try {
+    encodePayload(value, transfer)
+  } catch (error) {
+    expect(error).toBeInstanceOf(HoltError)
+    return error as HoltError
+  }
+  throw new Error('was encoded')
+}
+
+function nested(depth: number, leaf: unknown): unknown {
+  let value = leaf
+  for (let i = 0; i < depth; i++) value = { d: value }
+  return value
+}
+
+describe('a payload arrives as a structured clone would', () => {
+  const hole = Object.assign(new Array(3), { 0: 1, 2: 3 })
+  const match = 'abc'.match(/b/)
+  const cycle: { name: string; self?: unknown } = { name: 'ring' }
+  cycle.self = cycle
+  class Point {
+    x = 1
+    #secret = 2
+    sum(): number {
+      return this.x + this.#secret
+    }
+  }
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a text', 'hello'],
+    ['a lone surrogate', '\ud800'],
+    ['a long text', 'x'.repeat(100_000)],
+    ['NaN', Number.NaN],
+    ['minus nothing', -0],
+    ['infinity', Number.NEGATIVE_INFINITY],
+    ['such numbers within', { a: [Number.NaN, -0, Number.POSITIVE_INFINITY] }],
+    ['a bigint', 2n ** 80n],
+    ['a field that is undefined', { a: undefined, b: 1 }],
+    ['an undefined in an array', [undefined, 1]],
+    ['a hole', hole],
+    ['a long array with a hole', Object.assign(Array.from({ length: 1000 }), { 999: 1 })],
+    ['an array with named fields', Object.assign([1, 2], { total: 3 })],
+    ['a match, which is one', match],
+    ['a date', { at: new Date(0) }],
+    ['a map and a set', { m: new Map<unknown, unknown>([[1, { a: 1 }]]), s: new Set([1, 'a']) }],
+    ['a regular expression', /a+/gi],
+    ['an error', new RangeError('x')],
+    ['typed arrays', { f: new Float64Array([1, 2]), b: new Uint8Array([1]), v: new DataView(new ArrayBuffer(4)) }],
+    ['an ArrayBuffer', new Uint8Array([1, 2, 3]).buffer],
+    ['boxed values', { n: Object(1), s: Object('a') }],
+    ['a class instance', new Point()],
+    ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
+    ['a field called __proto__', JSON.parse('{"__proto__": {"a": 1}, "b": 2}')],
+    ['an object with a toJSON that is no function', { toJSON: 1 }],
+    ['a symbol key, which a clone leaves out', { [Symbol('s')]: 1, a: 1 }],
+    ['keys that are numbers', { 2: 'b', 1: 'a', x: 0 }],
+    ['a cycle', cycle],
+    ['deep nesting', nested(40, { leaf: [1, 2n] })],
+    ['very deep nesting', nested(500, 'leaf')],
+    ['many fields', Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, { i }]))],
+  ])('%s', (_name, value) => {
+    expect(roundTrip(value)).toStrictEqual(structuredClone(value))
+  })
+
+  it('whatever it is made of', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withTypedArray: true,
+      withSparseArray: true,
+      withNullPrototype: true,
+      withBoxedValues: true,
+      maxDepth: 4,
+    })
+    fc.assert(
+      fc.property(anything, (value) => {
+        expect(roundTrip(value)).toStrictEqual(structuredClone(value))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('small plain data as JSON text, where JSON changes nothing', () => {
+    expect(encodePayload({ n: 1, tags: ['a'], on: true, none: null })).toBe(
+      '{"n":1,"tags":["a"],"on":true,"none":null}',
+    )
+    for (const other of [{ n: -0 }, { at: new Date() }, { u: undefined }, 'x'.repeat(1000)]) {
+      expect(encodePayload(other)).toBeInstanceOf(Copied)
+    }
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
+        expect(roundTrip(value)).toStrictEqual(structuredClone(value))
+      }),
+    )
+  })
+
+  it('a clone that keeps the sameness of what it holds twice, when it is not plain', () => {
+    const shared = new Map([['a', 1]])
+    const { a, b } = roundTrip({ a: shared, b: shared }) as { a: unknown; b: unknown }
+    expect(a).toBe(b)
+  })
+})
+
+describe('what is sent is what the caller had at the call', () => {
+  it.each<[string, () => { value: unknown; change: () => void }]>([
+    [
+      'a small object',
+      () => {
+        const value = { n: 1 }
+        return { value, change: () => void Object.assign(value, { n: 2 }) }
+      },
+    ],
+    [
+      'a large object',
+      () => {
+        const value = { rows: Array.from({ length: 1000 }, (_, i) => ({ i })) }
+        return { value, change: () => void value.rows.splice(0, 1, { i: -1 }) }
+      },
+    ],
+    [
+      'bytes',
+      () => {
+        const value = new Uint8Array([1, 2, 3])
+        return { value, change: () => void value.fill(9) }
+      },
+    ],
+    [
+      'a map within',
+      () => {
+        const value = { m: new Map([['a', 1]]) }
+        return { value, change: () => void value.m.set('a', 2) }
+      },
+    ],
+  ])('%s changed afterwards arrives unchanged', (_name, make) => {
+    const { value, change } = make()
+    const before = structuredClone(value)
+    const body = encodePayload(value)
+    change()
+    expect(arrive(body)[0]).toEqual(before)
+    expect(arrive(body)[0]).toEqual(before)
+  })
+})
+
+describe('bytes cut from a larger buffer', () => {
+  const pooled = (): Buffer => {
+    const bytes = Buffer.from('hello')
+    expect(bytes.buffer.byteLength).toBeGreaterThan(5)
+    return bytes
+  }
+
+  it.each<[string, (bytes: Buffer) => unknown, (arrived: never) => ArrayBufferView]>([
+    ['alone', (bytes) => bytes, (arrived) => arrived],
+    ['in a field', (bytes) => ({ bytes }), ({ bytes }: { bytes: Uint8Array }) => bytes],
+    ['beside a date', (bytes) => ({ bytes, at: new Date() }), ({ bytes }: { bytes: Uint8Array }) => bytes],
+    ['in an array beside a date', (bytes) => [new Date(), [bytes]], ([, [bytes]]: [Date, [Uint8Array]]) => bytes],
+    ['in a map', (bytes) => new Map([['a', bytes]]), (map: Map<string, Uint8Array>) => map.get('a')!],
+    ['as a key of a map', (bytes) => new Map([[bytes, 1]]), (map: Map<Uint8Array, 1>) => [...map.keys()][0]!],
+    ['in a set', (bytes) => new Set([bytes]), (set: Set<Uint8Array>) => [...set][0]!],
+    ['as another view', (b) => new DataView(b.buffer, b.byteOffset, 5), (view: DataView) => view],
+    ['as signed bytes', (b) => new Int8Array(b.buffer, b.byteOffset, 5), (view: Int8Array) => view],
+  ])('%s arrive without their neighbours (C026)', (_name, wrap, unwrap) => {
+    const view = unwrap(roundTrip(wrap(pooled())) as never)
+    expect(view.buffer.byteLength).toBe(5)
+    expect(Buffer.from(view.buffer as ArrayBuffer).toString()).toBe('hello')
+  })
+
+  it('are copied and leave the pool whole (C026)', () => {
+    const bytes = pooled()
+    encodePayload(bytes)
+    encodePayload({ bytes, at: new Date() })
+    expect(bytes.toString()).toBe('hello')
+    expect(Buffer.from('eA==', 'base64').toString()).toBe('x')
+  })
+
+  it('do not take the pool along when it is to be moved (C026)', () => {
+    const bytes = pooled()
+    const before = Buffer.from('before')
+    let body: Body | undefined
+    try {
+      body = encodePayload(bytes, [bytes.buffer as ArrayBuffer])
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'NotCloneable' })
+    }
+    expect([before, Buffer.from('eA==', 'base64'), bytes].map(String)).toEqual(['before', 'x', 'hello'])
+    if (body !== undefined) expect(arrive(body)).toEqual([new Uint8Array(Buffer.from('hello'))])
+  })
+})
+
+describe('a transferred buffer', () => {
+  it('leaves the caller with nothing and arrives whole', () => {
+    const bytes = new Uint8Array([1, 2, 3])
+    const body = encodePayload({ bytes }, [bytes.buffer])
+    expect(bytes.byteLength).toBe(0)
+    expect(arrive(body)).toEqual([{ bytes: new Uint8Array([1, 2, 3]) }])
+  })
+
+  it('moves on with its column, among others', () => {
+    const { buffer } = new Uint8Array([7])
+    const bodies = [encodePayload(1), encodePayload({ buffer }, [buffer]), encodePayload(new Date(5))]
+    expect(arrive(...bodies)).toEqual([1, { buffer: new Uint8Array([7]).buffer }, new Date(5)])
+  })
+
+  it('that is gone already is a refusal, and takes no other along', () => {
+    const gone = new ArrayBuffer(4)
+    structuredClone(gone, { transfer: [gone] })
+    const whole = new ArrayBuffer(4)
+    expect(refusal({ gone, whole }, [whole, gone]).code).toBe('NotCloneable')
+    expect(whole.byteLength).toBe(4)
+  })
+
+  it('stays with the caller when the rest cannot be cloned', () => {
+    const buffer = new ArrayBuffer(4)
+    expect(refusal({ buffer, f() {} }, [buffer]).details).toMatchObject({ field: 'f' })
+    expect(buffer.byteLength).toBe(4)
+  })
+})
+
+describe('what cannot be cloned', () => {
+  const ring: Record<string, unknown> = { list: [] }
+  ring.self = ring
+  ring.inner = { back: ring }
+  ring.f = () => {}
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const detached = new Uint8Array(4)
+  structuredClone(detached.buffer, { transfer: [detached.buffer] })
+
+  it.each<[string, unknown, string, string]>([
+    ['a function', () => {}, '', 'function'],
+    ['a symbol', Symbol('s'), '', 'symbol'],
+    ['a function in a field', { a: { b: () => {} } }, 'a.b', 'function'],
+    ['a function in an array', { list: [1, { run() {} }] }, 'list[1].run', 'function'],
+    ['a symbol in an array of arrays', [[0], [0, Symbol('s')]], '[1][1]', 'symbol'],
+    ['a function in a map', { m: new Map([['k', { f() {} }]]) }, 'm.k.f', 'function'],
+    ['a function under a key that is an object', new Map([[Object.create(null), () => {}]]), '<value>', 'function'],
+    ['a function as a key', { m: new Map([[() => {}, 1]]) }, 'm.<key>', 'function'],
+    ['a function in a set', { s: new Set([() => {}]) }, 's.<element>', 'function'],
+    ['a function of a class instance', { e: Object.assign(new (class Job {})(), { f() {} }) }, 'e.f', 'function'],
+    ['a promise', { p: Promise.resolve() }, 'p', 'Promise'],
+    ['a WeakMap', [new WeakMap()], '[0]', 'WeakMap'],
+    ['a proxy beside a date', { at: new Date(), p: new Proxy({}, {}) }, 'p', 'Proxy'],
+    ['a revoked proxy', { p: proxy }, 'p', 'Proxy'],
+    ['a detached array', { bytes: detached }, 'bytes', 'Uint8Array'],
+    ['a ring with a function', ring, 'f', 'function'],
+    ['an odd constructor', { constructor: { name: 1 }, f() {} }, 'f', 'function'],
+    ['the last of many', { rows: [...Array(50_000).fill({ ok: 1 }), { bad() {} }] }, 'rows[50000].bad', 'function'],
+  ])('%s is refused, and the field is named', (_name, value, field, kind) => {
+    const error = refusal(value)
+    expect(error).toMatchObject({ code: 'NotCloneable', details: { field, kind } })
+    expect(error.message).toContain(field === '' ? `the payload itself (${kind})` : `field '${field}' (${kind})`)
+    expect(error.message).toContain('could not be cloned: ')
+  })
+
+  it('a getter that throws is refused with its own words', () => {
+    const value = {
+      ok: 1,
+      get bad(): never {
+        throw new Error('no entry')
+      },
+    }
+    expect(refusal({ value }).message).toBe("field 'value.bad' (a getter that throws) could not be cloned: no entry")
+  })
+
+  it('a nesting too deep for the platform is refused as well', () => {
+    expect(refusal(nested(100_000, 1)).code).toBe('NotCloneable')
+    expect(refusal(nested(500, () => {})).code).toBe('NotCloneable')
+  })
+})
+
+describe('a column', () => {
+  it('gives back any payloads in their order', () => {
+    const payload = fc.oneof(fc.jsonValue(), fc.date({ noInvalidDate: true }), fc.bigInt(), fc.constant(undefined))
+    fc.assert(
+      fc.property(fc.array(payload), (values) => {
+        expect(arrive(...values.map((value) => encodePayload(value)))).toStrictEqual(structuredClone(values))
+      }),
+    )
+  })
+
+  it('of texts alone has nothing beside them', () => {
+    const builder = new BodyColumnBuilder()
+    for (const value of [1, 'a', { b: 2 }]) builder.add(encodePayload(value))
+    expect(builder.build()).toEqual({ text: '[1,"a",{"b":2}]' })
+    expect(builder.transfer).toBeUndefined()
+  })
+
+  it('may be empty', () => {
+    expect(arrive()).toEqual([])
+  })
+
+  it('is not needed to read a single body', () => {
+    expect(decodeBody(encodePayload({ a: 1 }))).toEqual({ a: 1 })
+    expect(decodeBody(encodePayload(new Date(1)))).toEqual(new Date(1))
+  })
+})
