@@ -20,5 +20,7 @@ export async function bundleThreads(outdir: string): Promise<void> {
     // What the thread needs of the host's packages is bundled in, or imported only when used.
     minifySyntax: true,
     legalComments: 'none',
+    // Comlink's main is UMD, whose names an import cannot see.
+    mainFields: ['module', 'main'],
   })
 }

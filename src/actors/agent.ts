@@ -338,8 +338,8 @@ export class Agent {
     this.#identityVerified = true
     const cordoned = this.standing.admission === 'cordoned'
     if (cordoned) instance.pause(++this.#pauses)
-    this.inbox.attach(instance)
     if (roles.some((role) => role.events.includes('boot'))) this.inbox.first('boot')
+    this.inbox.attach(instance)
     this.#phases.move('ACTIVE')
     if (cordoned) {
       this.#phases.move('PAUSING')

@@ -151,7 +151,7 @@ export class Inbox {
     this.pump.attach(link)
   }
 
-  /** Puts an instance's own first event before all others, in place of one its predecessor never began. */
+  /** Before {@link attach}: puts an instance's own first event before all others, in place of one its predecessor never began. */
   first(name: string): void {
     const { mailbox } = this
     if (mailbox.has(mailbox.head) && mailbox.metaAt(mailbox.head)?.once === true) {

@@ -51,6 +51,8 @@ export class Pump {
   #open = false
   #scheduled = false
   #armed = false
+  /** Messages since the last look. */
+  #added = 0
 
   constructor(mailbox: Mailbox, window: number, hooks: PumpHooks, clock: Clock) {
     this.#mailbox = mailbox
@@ -83,10 +85,13 @@ export class Pump {
     if (open) this.kick()
   }
 
-  /** A message was added: a full batch leaves at once, a part of one at the end of this turn's callback. */
+  /**
+   * A message was added: a full batch leaves at once, a part of one at the end of this turn's callback. A producer that
+   * never yields hears no bell, so the recorder is looked at once a batch.
+   */
   kick(): void {
     if (this.#link === null || !this.#open) return
-    if (this.#mailbox.unsent >= this.#batch && !this.#armed) this.flush()
+    if (++this.#added >= this.#batch) this.flush()
     else if (!this.#scheduled) {
       this.#scheduled = true
       process.nextTick(this.#tick)
@@ -101,6 +106,7 @@ export class Pump {
   /** Hands over what the window allows. */
   flush(): void {
     const mailbox = this.#mailbox
+    this.#added = 0
     if (this.#link === null || !this.#open) return
     this.reclaim()
     while (mailbox.unsent > 0) {

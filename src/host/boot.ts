@@ -33,6 +33,16 @@ let openHosts = 0
  * @throws HoltError `InvalidOption`; `InvalidManifest` when the holt.yml itself is wrong
  */
 export async function createHost(options: HostOptions): Promise<Host> {
+  const host = await openHost(options)
+  await host.start()
+  return host
+}
+
+/**
+ * Reads the fleet and makes its host; no thread runs until `start`.
+ * @throws as {@link createHost}
+ */
+export async function openHost(options: HostOptions): Promise<Host> {
   const checked = checkOptions(options)
   const { fleet, baseDir } = checked
   const manifest = typeof fleet === 'string' ? await loadFleet(fleet) : await fleetFromObject(fleet, baseDir)
@@ -44,7 +54,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   }
   try {
     const registry = await openRegistry(manifest, cacheDir, checked.log)
-    return await join({ manifest, cacheDir, registry, release, ...checked })
+    return join({ manifest, cacheDir, registry, release, ...checked })
   } catch (error) {
     await release()
     throw error
@@ -91,9 +101,8 @@ interface Late {
   shuttingDown: boolean
 }
 
-async function join(parts: Parts): Promise<Host> {
+function join(parts: Parts): Host {
   const { manifest, registry, release, log, stateDir, shutdownTimeoutMs } = parts
-  const began = clock.now()
   const facts = createFacts(clock, log)
   const { report } = facts
   const intents = memoryIntents()
@@ -108,6 +117,12 @@ async function join(parts: Parts): Promise<Host> {
     identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir },
     tree: () => late.tree!,
     commands: () => late.commands!,
+    start: async () => {
+      const began = clock.now()
+      await firstIntents(host, intents)
+      await late.tree!.root.start()
+      report('host.started', { agents: host.directory.all().length, tookMs: Math.round(clock.now() - began) })
+    },
     shutdown: ({ timeoutMs = shutdownTimeoutMs, by = 'program' }) => {
       checkTimeout(timeoutMs)
       late.shuttingDown = true
@@ -138,9 +153,6 @@ async function join(parts: Parts): Promise<Host> {
     snapshot: (agent) => host.snapshotOf(agent),
   })
   const watch = startWatch(() => host.directory.all(), clock)
-  await firstIntents(host, intents)
-  await late.tree.root.start()
-  report('host.started', { agents: host.directory.all().length, tookMs: Math.round(clock.now() - began) })
   return host
 }
 

@@ -47,6 +47,7 @@ export interface HostParts {
   /** Called once all agents exist. */
   readonly tree: () => Tree
   readonly commands: () => Commands
+  readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
 }
 
@@ -67,6 +68,7 @@ export class Host {
   readonly #deadLetters: Bus<DeadLetter>
   readonly #output: Bus<Output>
   readonly #fleet: LatestState<FleetSnapshot>
+  #started: Promise<void> | null = null
   #ended: Promise<ShutdownReport> | null = null
 
   constructor(parts: HostParts) {
@@ -132,6 +134,12 @@ export class Host {
     const counts: Partial<Record<Status, number>> = {}
     for (const { status } of agents) counts[status] = (counts[status] ?? 0) + 1
     return { host: { ...identity, pid: process.pid, uptimeMs: clock.wall() - identity.startedAt }, agents, counts }
+  }
+
+  /** Starts the fleet by intent; resolves once every agent has settled. A second call gets the same. */
+  start(): Promise<void> {
+    this.#started ??= this.#parts.start()
+    return this.#started
   }
 
   /**

@@ -3,7 +3,6 @@
  * cap, until the child has shown progress. Pure: randomness and durations are handed in, the state is plain data that
  * the supervisor's loop keeps. It starts no timer and reads no clock. Durations are on a monotonic clock.
  */
-import { MAX_TIMER_MS } from '../model/message.ts'
 
 /** The shape of the growth. */
 export interface BackoffCurve {
@@ -67,9 +66,7 @@ export function nextDelay(
   if (backoff === 'none' || attempt === 1) return { delayMs: 0, state: { attempt, delayMs: 0 } }
   const delayMs = Math.min(Math.max(backoff.minMs, state.delayMs * backoff.factor), backoff.maxMs)
   const spread = 1 + backoff.jitter * (2 * random() - 1)
-  // A longer timer than Node can hold would fire at once.
-  const jittered = Math.min(Math.max(0, Math.round(delayMs * spread)), MAX_TIMER_MS)
-  return { delayMs: jittered, state: { attempt, delayMs } }
+  return { delayMs: Math.max(0, Math.round(delayMs * spread)), state: { attempt, delayMs } }
 }
 
 /** The state after a life: fresh where it showed progress, else as it was. */

@@ -25,6 +25,10 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
   ],
   'message.dead_letter': [{ reason: 'overflow', name: 'add', count: 1 }, "'add' is a dead letter: overflow"],
   'message.stale_epoch': [{ what: 'a reply', epoch: 1, current: 2 }, 'a reply of epoch 1 refused: epoch 2 is in force'],
+  'capability.refused': [
+    { what: "'text.drop' is not granted" },
+    "a capability call was refused: 'text.drop' is not granted",
+  ],
   'supervisor.gave_up': [
     { supervisor: 'root', restarts: 4, withinMs: 30.2, intensity: 3, periodMs: 5000 },
     "supervisor 'root' gave up: 4 restarts in 30 ms, more than 3 in 5000 ms allowed",
