@@ -3,8 +3,8 @@
  * timer serves them all. Called by `inbox.ts`, which knows the mailbox; this file knows callers and deadlines.
  */
 import { HoltError } from '../model/error.ts'
-import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, MAX_TIMER_MS } from '../model/message.ts'
-import type { Clock, Timer } from '../platform/clock.ts'
+import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS } from '../model/message.ts'
+import { type Clock, MAX_TIMER_MS, type Timer } from '../platform/clock.ts'
 
 interface Pending {
   readonly command: string

@@ -91,7 +91,7 @@ export class Instance implements Link {
     const data = new MessageChannel()
     this.#data = data.port1
     this.#data.on('message', (message: DataFromThread) => this.#onData(message))
-    this.#timer = clock.after(spec.bootTimeoutMs, () => this.terminate('start_timeout'))
+    this.#timer = clock.after(spec.bootTimeoutMs, () => this.#tooLate())
     this.#spawn(data.port2, buffer)
   }
 
@@ -132,6 +132,16 @@ export class Instance implements Link {
     if (!this.alive) return
     if (this.#told === undefined || cause === 'killed') this.#told = cause
     void this.#worker?.terminate()
+  }
+
+  /** It has not become ready in time; it may be blocked, or wait for what never settles. */
+  #tooLate(): void {
+    if (this.#told === undefined) {
+      const text = `not ready within ${this.#spec.bootTimeoutMs} ms (limits.bootTimeoutMs)`
+      const why = this.#step === 'roles' ? ': an import that blocks, or a top-level await that has not settled' : ''
+      this.#thrown ??= new HoltError('BootFailed', `${text}${why}`)
+    }
+    this.terminate('start_timeout')
   }
 
   #setTimer(ms: number, call: () => void): void {

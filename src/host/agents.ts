@@ -47,7 +47,7 @@ export function agentMaker(parts: MakerParts): AgentMaker {
   const deps = sharedDeps(parts)
   return {
     make: (child) => {
-      const read = manifestReader(child, parts.manifest.dir)
+      const read = manifestReader(child, parts.manifest)
       readers.set(child.id, read)
       const agent = new Agent(specOf(child), { ...deps, prepare: preparer(parts, child.id, read) })
       parts.host.directory.add(agent)
@@ -62,20 +62,18 @@ export function agentMaker(parts: MakerParts): AgentMaker {
   }
 }
 
-/** The first boot takes what the fleet was loaded with; each later one that is asked for reads the file again. */
-function manifestReader(child: AgentChild, fleetDir: string): () => Promise<AgentManifest> {
+/**
+ * The first boot takes what the fleet was loaded with; each later one that is asked for reads the file again. What was
+ * handed over as an object has no file, and is as right or wrong as it was.
+ */
+function manifestReader({ result, dir }: AgentChild, fleet: FleetManifest): () => Promise<AgentManifest> {
+  const isObject = result.ok ? result.manifest.file === null : fleet.file === null && dir === fleet.dir
   let first = true
   return async () => {
-    const { result } = child
-    if (result.ok && (first || result.manifest.file === null)) {
-      first = false
-      return result.manifest
-    }
-    if (!result.ok && first) {
-      first = false
-      throw result.error
-    }
-    return loadAgent(child.dir, { fleetDir })
+    if (!first && !isObject) return loadAgent(dir, { fleetDir: fleet.dir })
+    first = false
+    if (!result.ok) throw result.error
+    return result.manifest
   }
 }
 

@@ -13,6 +13,7 @@ import { systemClock as clock } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
 import type { Logger } from '../platform/log.ts'
 import { contractFiles, privateFolder } from '../platform/paths.ts'
+import { systemRandom } from '../platform/random.ts'
 import { memoryIntents } from '../store/memory.ts'
 import { startWatch } from '../supervisor/watch.ts'
 import { agentMaker } from './agents.ts'
@@ -121,6 +122,7 @@ function join(parts: Parts): Host {
       const began = clock.now()
       await firstIntents(host, intents)
       await late.tree!.root.start()
+      if (late.shuttingDown) return
       report('host.started', { agents: host.directory.all().length, tookMs: Math.round(clock.now() - began) })
     },
     shutdown: ({ timeoutMs = shutdownTimeoutMs, by = 'program' }) => {
@@ -137,7 +139,7 @@ function join(parts: Parts): Host {
   const maker = agentMaker({ ...parts, clock, host, report, intentOf, supervisorOf, shuttingDown })
   late.tree = buildTree(manifest.root, maker.make, {
     clock,
-    random: Math.random,
+    random: systemRandom,
     report,
     intentOf: (agent) => intentOf(agent).intent,
     shuttingDown,

@@ -1,7 +1,7 @@
 /** Options of `createHost`, checked at the door. */
 import type { FleetObject } from '../manifest/fleet-manifest.ts'
 import { HoltError } from '../model/error.ts'
-import { MAX_TIMER_MS } from '../model/message.ts'
+import { MAX_TIMER_MS } from '../platform/clock.ts'
 import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
 
 export interface HostOptions {

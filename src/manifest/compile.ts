@@ -90,11 +90,10 @@ async function buildBundle(files: readonly string[], options: CompileOptions): P
   // Same depth as the final folder: source maps point to their sources by relative paths.
   const outdir = join(cacheDir, '0'.repeat(HASH_LENGTH))
   const outputs = await bundle(distinct, outdir, inputs, options)
-  const withRequire = outputs.map(({ path, text }) => ({
-    name: basename(path),
-    text: addRequire(text, pathToFileURL(distinct[0]!).href),
-  }))
-  const dir = await publish(cacheDir, withRequire)
+  const dir = await publish(
+    cacheDir,
+    outputs.map(({ path, text }) => ({ name: basename(path), text })),
+  )
   const urlOf = (file: string): string =>
     pathToFileURL(join(dir, `${entryName(file, distinct.indexOf(file))}.mjs`)).href
   return { compiled: files.map((file) => ({ file, url: urlOf(file) })), dir, inputs }
@@ -119,6 +118,7 @@ async function bundle(files: readonly string[], outdir: string, inputs: Inputs, 
       sourcesContent: false,
       charset: 'utf8',
       logLevel: 'silent',
+      banner: { js: requireFor(files[0]!) },
       define: PLACE_NAMES,
       plugins: [sourcePlugin(options.resolveHolt, inputs)],
     })
@@ -129,15 +129,12 @@ async function bundle(files: readonly string[], outdir: string, inputs: Inputs, 
 }
 
 /**
- * `require` for bundled CommonJS that asks for a built-in module. Only where esbuild's own helper stands: there it has
- * kept the name free, elsewhere a source may have declared `require` itself. On the first line, for the source map.
+ * `require` for bundled CommonJS that asks for a built-in module, as seen from the first entry. esbuild keeps that name
+ * free at the top of every file, so a source that declares a `require` of its own is not disturbed.
  */
-function addRequire(text: string, url: string): string {
-  if (!text.includes('typeof require !== "undefined" ? require')) return text
-  const start = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0
-  const banner = `import { createRequire as __holt_createRequire } from "node:module"; const require = __holt_createRequire(${JSON.stringify(url)}); `
-  return text.slice(0, start) + banner + text.slice(start)
-}
+const requireFor = (entry: string): string =>
+  'import { createRequire as __holt_createRequire } from "node:module"; ' +
+  `const require = __holt_createRequire(${JSON.stringify(pathToFileURL(entry).href)});`
 
 interface File {
   readonly name: string

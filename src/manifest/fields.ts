@@ -3,7 +3,7 @@
  * check.ts adds what was found, where, and what to do.
  */
 import { z } from 'zod'
-import { MAX_TIMER_MS } from '../model/message.ts'
+import { MAX_TIMER_MS } from '../platform/clock.ts'
 
 /** The one rule for ids of agents, supervisors and capabilities. */
 export const ID = /^[a-z][a-z0-9-]{0,62}$/

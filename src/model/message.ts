@@ -72,6 +72,3 @@ export interface SendOptions {
   /** ArrayBuffers to move instead of copy; lost if the thread dies before it begins the message. @default none */
   readonly transfer?: readonly ArrayBuffer[]
 }
-
-/** Longest time-out a timer can hold (2^31 - 1 ms); Node fires longer ones at once. */
-export const MAX_TIMER_MS = 2_147_483_647

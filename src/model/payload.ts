@@ -23,6 +23,8 @@ export type Body = string | Copied
 const TEXT_LIMIT = 512
 const NODE_LIMIT = 4096
 const DEPTH_LIMIT = 32
+/** Refused past this: what one thread's stack still clones, the next one's may not, and there nobody could be told. */
+const MAX_NESTING = 1000
 const NOT_PLAIN = -1
 
 /** Characters of JSON this needs, about; over {@link TEXT_LIMIT} when it is large, {@link NOT_PLAIN} for anything JSON would change. */
@@ -119,21 +121,25 @@ function cloneOut(value: unknown, transfer: readonly ArrayBuffer[] = []): Body {
   // A view on it throws for a buffer that has been moved already; Node would send it on as an empty one.
   for (const buffer of transfer) new Uint8Array(buffer)
   const cloned = structuredClone({ value, moved: [...transfer] }, { transfer: [...transfer] })
-  const copy = trimViews(cloned, new Set()) as { value: unknown; moved: ArrayBuffer[] }
+  const copy = trimViews(cloned, new Set(), 0) as { value: unknown; moved: ArrayBuffer[] }
   return new Copied(copy.value, copy.moved.length === 0 ? undefined : copy.moved)
 }
 
 export const decodeBody = (body: Body): unknown => (typeof body === 'string' ? JSON.parse(body) : body.value)
 
-/** Replaces views on a larger buffer by exact ones, in a copy that is ours alone. */
-function trimViews(value: unknown, seen: Set<object>): unknown {
+/**
+ * Replaces views on a larger buffer by exact ones, in a copy that is ours alone.
+ * @throws Error where it is nested deeper than {@link MAX_NESTING}
+ */
+function trimViews(value: unknown, seen: Set<object>, depth: number): unknown {
   if (typeof value !== 'object' || value === null || seen.has(value)) return value
   if (ArrayBuffer.isView(value)) return exactView(value)
+  if (depth > MAX_NESTING) throw new Error(`it is nested deeper than ${MAX_NESTING}`)
   seen.add(value)
-  if (value instanceof Map) trimMap(value, seen)
-  else if (value instanceof Set) trimSet(value, seen)
-  else if (Array.isArray(value)) for (let i = 0; i < value.length; i++) trimField(value, i, seen)
-  else for (const key of Object.keys(value)) trimField(value, key, seen)
+  if (value instanceof Map) trimMap(value, seen, depth + 1)
+  else if (value instanceof Set) trimSet(value, seen, depth + 1)
+  else if (Array.isArray(value)) for (let i = 0; i < value.length; i++) trimField(value, i, seen, depth + 1)
+  else for (const key of Object.keys(value)) trimField(value, key, seen, depth + 1)
   return value
 }
 
@@ -144,22 +150,22 @@ function exactView(view: ArrayBufferView): ArrayBufferView {
   return (view as Uint8Array).slice()
 }
 
-function trimField(holder: object, key: string | number, seen: Set<object>): void {
+function trimField(holder: object, key: string | number, seen: Set<object>, depth: number): void {
   const inner: unknown = Reflect.get(holder, key)
-  const trimmed = trimViews(inner, seen)
+  const trimmed = trimViews(inner, seen, depth)
   if (trimmed !== inner) Reflect.set(holder, key, trimmed)
 }
 
-function trimMap(map: Map<unknown, unknown>, seen: Set<object>): void {
+function trimMap(map: Map<unknown, unknown>, seen: Set<object>, depth: number): void {
   const entries = [...map]
   map.clear()
-  for (const [key, inner] of entries) map.set(trimViews(key, seen), trimViews(inner, seen))
+  for (const [key, inner] of entries) map.set(trimViews(key, seen, depth), trimViews(inner, seen, depth))
 }
 
-function trimSet(set: Set<unknown>, seen: Set<object>): void {
+function trimSet(set: Set<unknown>, seen: Set<object>, depth: number): void {
   const elements = [...set]
   set.clear()
-  for (const element of elements) set.add(trimViews(element, seen))
+  for (const element of elements) set.add(trimViews(element, seen, depth))
 }
 
 /** A column of bodies as it crosses the boundary: one JSON array text, and beside it the values that are not text. */

@@ -2,7 +2,9 @@
  * Time, handed in everywhere: nothing outside this room calls Date.now, performance.now, setTimeout or setImmediate on
  * the host's side. Durations follow the monotonic clock; only what people read follows the wall clock.
  */
-import { MAX_TIMER_MS } from '../model/message.ts'
+
+/** Longest time-out a timer can hold (2^31 - 1 ms); Node fires longer ones at once. */
+export const MAX_TIMER_MS = 2_147_483_647
 
 export interface Timer {
   cancel(): void

@@ -3,9 +3,10 @@
  * only when someone asks for it.
  */
 import { HoltError } from '../model/error.ts'
-import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate, MAX_TIMER_MS } from '../model/message.ts'
+import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate } from '../model/message.ts'
+import { encodePayload } from '../model/payload.ts'
 import type { Init } from '../model/wire.ts'
-import { monotonicMs } from '../platform/clock.ts'
+import { MAX_TIMER_MS, monotonicMs } from '../platform/clock.ts'
 import type { MountedCapabilities } from './capabilities.ts'
 import type { Outbox } from './outbox.ts'
 import type { Context, Lent, Logger } from './role.ts'
@@ -105,7 +106,9 @@ export class HandlerContext implements Context {
   }
 
   after(delayMs: number, name: string, payload?: unknown): () => void {
-    const timer = setTimeout(() => this.#shared.outbox.tellSelf(name, payload), checked('delayMs', delayMs))
+    const { outbox } = this.#shared
+    const body = encodePayload(payload)
+    const timer = setTimeout(() => outbox.tellSelf(name, body), checked('delayMs', delayMs))
     return () => clearTimeout(timer)
   }
 

@@ -28,8 +28,16 @@ interface Run {
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 
-/** By its mark and not its class: each bundle of a role has a class of its own. */
-const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'CommandError'
+/** By its mark and not its class: each bundle of a role has a class of its own. What cannot be looked at is no answer. */
+function isAnswer(error: unknown): boolean {
+  try {
+    return error instanceof Error && (error.name === 'CommandError' || isInvalidInput(error))
+  } catch {
+    return false
+  }
+}
+
+const isInvalidInput = (error: Error): boolean => error instanceof HoltError && error.code === 'InvalidInput'
 
 export class Invoker {
   readonly #roles: Roles
@@ -119,8 +127,7 @@ export class Invoker {
   /** An answer, an abort, a role that goes on, or a death. */
   #failed(run: Run, error: unknown): void {
     const { delivery, ctx } = run
-    const invalid = error instanceof HoltError && error.code === 'InvalidInput'
-    if (ctx.aborted === undefined && !invalid && !isAnswer(error) && !run.continues) {
+    if (ctx.aborted === undefined && !isAnswer(error) && !run.continues) {
       this.#parts.fatal(error, delivery.seq)
     }
     this.#parts.recorder.add(CELL.failed, 1)

@@ -4,7 +4,7 @@ import type { Logger } from './role.ts'
 
 export function createLogger(post: (message: FromThread) => void): Logger {
   const at = (level: keyof Logger) => (text: string, data?: unknown) => {
-    post({ type: 'log', level, text: String(text), ...(data === undefined ? {} : { data: plain(data) }) })
+    post({ type: 'log', level, text: textOf(text), ...(data === undefined ? {} : { data: plain(data) }) })
   }
   return Object.freeze({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') })
 }
@@ -13,6 +13,14 @@ function plain(data: unknown): unknown {
   try {
     return structuredClone(data)
   } catch {
-    return String(data)
+    return textOf(data)
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return `[unprintable ${typeof value}]`
   }
 }

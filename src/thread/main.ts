@@ -22,11 +22,18 @@ import { checkNeeds, loadRoles } from './roles.ts'
 
 /** A thread without a parent is of no use to anyone. */
 const control: MessagePort = parentPort ?? process.exit(1)
-const post = (message: FromThread): void => control.postMessage(message)
+const send = control.postMessage.bind(control)
+const post = (message: FromThread): void => send(message)
+// A library that posts to its parent, as some do in any worker, would speak to the host in its name.
+control.postMessage = () => {
+  throw new Error('the parentPort of an agent is not for its roles: use ctx.tell, ctx.emit or ctx.ask')
+}
 
 control.once('message', (init: Init) => begin(init))
 
 function begin(init: Init): void {
+  // A stack names the lines that were written, not those of the bundle.
+  process.setSourceMapsEnabled(true)
   for (const key of Object.keys(process.env)) delete process.env[key]
   Object.assign(process.env, init.env)
   const recorder = new FlightRecorder(init.recorder, init.concurrency)

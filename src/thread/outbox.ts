@@ -68,18 +68,21 @@ export class Outbox {
   // --- to other agents ---------------------------------------------------------------------------------------------
 
   tell(to: string, name: string, payload: unknown): boolean {
-    const body = encodePayload(payload)
+    return this.#tell(to, name, encodePayload(payload))
+  }
+
+  /** To the agent itself: a timer's event, copied when the timer was set. */
+  tellSelf(name: string, body: Body): void {
+    this.#tell(this.#agent, name, body)
+  }
+
+  #tell(to: string, name: string, body: Body): boolean {
     if (!this.#hasCredit()) {
       this.#recorder.add(CELL.sendsDropped, 1)
       return false
     }
     this.#send(to, name, body, 0, 0)
     return true
-  }
-
-  /** To the agent itself: a timer's event. */
-  tellSelf(name: string, payload: unknown): void {
-    this.tell(this.#agent, name, payload)
   }
 
   emit(to: string, name: string, payload: unknown): Promise<Fate> {

@@ -29,10 +29,13 @@ const resolveHolt = { 'holt/role': src('thread/role.ts'), 'holt/capability': src
 const compile = (files: readonly string[], cacheDir: string): Promise<Compiled[]> =>
   compileModules(files, { cacheDir, resolveHolt })
 
+/** The output of a script as a module, since `-e` of a plain script would lend it a `require`. */
+const run = (script: string, ...flags: string[]): string =>
+  execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' })
+
 /** The default export of a bundle, as plain Node sees it: no loader and no resolver of the tests' own. */
 function defaultOf(url: string): unknown {
-  const script = `import(${JSON.stringify(url)}).then((m) => process.stdout.write(JSON.stringify(m.default)))`
-  return JSON.parse(execFileSync(process.execPath, ['-e', script], { cwd: '/', encoding: 'utf8' }))
+  return JSON.parse(run(`import value from ${JSON.stringify(url)}\nprocess.stdout.write(JSON.stringify(value))`))
 }
 
 async function bundled(files: Readonly<Record<string, string>>, ...entries: string[]): Promise<unknown[]> {
@@ -103,6 +106,7 @@ export default [import.meta.url, import.meta.dirname, import.meta.filename, read
     }
     expect(await bundled(files, 'a.ts', 'b.ts')).toEqual([['/', 1, 'function'], '\n'])
     expect(await bundled(files, 'a.ts')).toEqual([['/', 1, 'function']])
+    expect(await bundled(files, 'b.ts')).toEqual(['\n'])
   })
 
   it('leaves native addons where they are', async () => {
@@ -123,7 +127,7 @@ export default [import.meta.url, import.meta.dirname, import.meta.filename, read
     })
     const [a, b] = await compile([join(dir, 'a.ts'), join(dir, 'b.ts')], folder())
     const script = `Promise.all([import('${a!.url}'), import('${b!.url}')]).then(([a, b]) => process.stdout.write(JSON.stringify([a.default === b.default, globalThis.loads])))`
-    expect(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })).toBe('[true,1]')
+    expect(run(script)).toBe('[true,1]')
   })
 
   it('keeps files of one name in different folders apart, in order, also twice', async () => {
@@ -145,7 +149,7 @@ export default [import.meta.url, import.meta.dirname, import.meta.filename, read
     const dir = folder({ 'roles/a.ts': `\n\n\nexport default new Error(import.meta.url.slice(0, 4)).stack\n` })
     const [compiled] = await compile([join(dir, 'roles/a.ts')], folder())
     const script = `import('${compiled!.url}').then((m) => process.stdout.write(m.default))`
-    const stack = execFileSync(process.execPath, ['--enable-source-maps', '-e', script], { encoding: 'utf8' })
+    const stack = run(script, '--enable-source-maps')
     expect(stack).toContain(`${join(dir, 'roles/a.ts')}:4:16`)
   })
 

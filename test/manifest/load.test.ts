@@ -74,6 +74,7 @@ describe('paths that leave', () => {
     const before = readdirSync(outer, { recursive: true })
     const faults = await faultsOf(() => agentFromObject({ id: 'a', name: 'A', roles: [path] }, dir))
     expect(faults.map(({ field }) => field)).toEqual(['roles[0]'])
+    expect(faults[0]!.found).not.toContain('nothing at')
     expect(readdirSync(outer, { recursive: true })).toEqual(before)
   })
 
@@ -151,7 +152,10 @@ describe('an object', () => {
   const load = (more: object): Promise<unknown> => agentFromObject({ id: 'a', name: 'A', ...more }, dir)
 
   it('has no file', async () => {
-    expect(await agentFromObject({ id: 'a', name: 'A', version: undefined }, dir)).toMatchObject({ dir, file: null })
+    expect(await agentFromObject({ id: 'a', name: 'A', version: undefined, zebra: undefined }, dir)).toMatchObject({
+      dir,
+      file: null,
+    })
   })
 
   it('is copied', async () => {

@@ -203,17 +203,17 @@ describe('anchors and size', () => {
   })
 
   const size = 250_000
-  const heavy: [string, string][] = [
-    ['[', '['.repeat(size)],
-    ['{', '{a: '.repeat(size / 4)],
+  const heavy: [string, string, string?][] = [
+    ['[', '['.repeat(size), '64 levels'],
+    ['{', '{a: '.repeat(size / 4), '64 levels'],
     ['-', '- '.repeat(size / 2)],
     [',', `[${','.repeat(size)}`],
     ['&', '&a '.repeat(size / 3)],
     ['documents', '---\n'.repeat(size / 4)],
     ['directives', '%a\n'.repeat(size / 3)],
   ]
-  it.each(heavy)('C152 many %s are refused before they are parsed', async (_, yml) => {
-    expect((await found(yml))[0]).toMatch(/more than (64 levels|50000 tokens)/)
+  it.each(heavy)('C152 many %s are refused before they are parsed', async (_, yml, limit = '50000 tokens') => {
+    expect((await found(yml))[0]).toContain(`more than ${limit}`)
   })
 
   it('C152 a deep tree is refused', async () => {

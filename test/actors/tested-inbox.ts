@@ -1,0 +1,74 @@
+/** An inbox with a fake clock, everything it told kept, and the thread's side played by the test. */
+import { DeadLetters } from '../../src/actors/dead-letters.ts'
+import { Inbox, type MailboxOptions } from '../../src/actors/inbox.ts'
+import { FakeClock } from '../fake-clock.ts'
+import { PlayedThread } from './played-thread.ts'
+
+export const MAILBOX: MailboxOptions = {
+  capacity: 256,
+  overflow: 'drop-newest',
+  window: 4096,
+  backlog: 65_536,
+  concurrency: 1,
+  redeliver: 0,
+}
+
+export class TestedInbox {
+  readonly clock = new FakeClock()
+  readonly facts: { kind: string; data: unknown }[] = []
+  readonly deadLetters: DeadLetters
+  readonly inbox: Inbox
+  /** Deliveries whose handlers were told to give up. */
+  readonly aborted: number[] = []
+  readonly exclusive = new Set<string>()
+  thread: PlayedThread
+
+  constructor(options: Partial<MailboxOptions> = {}) {
+    const mailbox = { ...MAILBOX, ...options }
+    this.deadLetters = new DeadLetters(
+      'a',
+      this.clock,
+      (kind, data) => this.facts.push({ kind, data }),
+      () => {},
+    )
+    this.inbox = new Inbox('a', mailbox, this.clock, this.deadLetters, {
+      abort: (seqs) => this.aborted.push(...seqs),
+      whyNot: () => 'it is away',
+      isExclusive: (command) => this.exclusive.has(command),
+    })
+    this.thread = new PlayedThread(mailbox.concurrency)
+  }
+
+  /** An instance begins its life, ready for messages. */
+  activate(): this {
+    this.attach()
+    this.inbox.setMode('deliver', false)
+    return this
+  }
+
+  /** An instance is there; the gate stays as it is. */
+  attach(): this {
+    const thread = new PlayedThread(this.inbox.options.concurrency)
+    this.thread = thread
+    thread.onBell(() => process.nextTick(() => this.inbox.pump.onBell()))
+    this.inbox.attach(thread)
+    return this
+  }
+
+  /** Reason and name of each dead letter, the oldest first. */
+  get buried(): string[] {
+    return this.deadLetters.list().map(({ reason, name }) => `${reason} ${name}`)
+  }
+}
+
+/** What a promise has come to by now: its value, its error's code, or `pending`. */
+export async function stateOf(promise: Promise<unknown>): Promise<unknown> {
+  const pending = Symbol('pending')
+  const now = new Promise((resolve) => setImmediate(resolve, pending))
+  try {
+    const value = await Promise.race([promise, now])
+    return value === pending ? 'pending' : value
+  } catch (error) {
+    return (error as { code?: unknown }).code ?? error
+  }
+}
