@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS } from '../src/model/error.ts'
 import { packageOf, ROOT, readSources, type SourceFile, sourceFile, targetOf } from './source-graph.ts'
 
 /** Which room may import which. `types`: `import type` only. */
@@ -319,6 +320,17 @@ describe('pages', () => {
     expect(paths.length).toBeGreaterThan(8)
     const missing = paths.filter((path) => !existsSync(`${ROOT}src/${path}`) && !existsSync(`${ROOT}${path}`))
     expect(missing).toEqual([])
+  })
+
+  it('have the table of errors as the code has it', () => {
+    const text = readFileSync(`${ROOT}docs/semantics.md`, 'utf8')
+    const documented = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (\d+) \| (yes|no) \| (.+) \|$/gm)].map(
+      ([, code, http, exit, retryable, meaning]) => [
+        code,
+        { http: Number(http), exit: Number(exit), retryable: retryable === 'yes', text: meaning },
+      ],
+    )
+    expect(Object.fromEntries(documented)).toEqual(ERRORS)
   })
 
   it('link only to what exists', () => {

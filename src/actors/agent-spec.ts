@@ -14,6 +14,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/id.ts'
 import type { Agent } from './agent.ts'
 import type { MailboxOptions } from './inbox.ts'
+import type { InstanceSpec } from './instance.ts'
 import type { Router } from './outbound.ts'
 
 /** The part of a manifest that the actor itself uses. Times in ms. */
@@ -42,6 +43,25 @@ export interface Prepared {
   readonly roles: readonly ModuleSource[]
   readonly mounts: readonly Mount[]
   readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
+}
+
+/** The spec of one instance of a prepared agent. */
+export function instanceSpec(
+  prepared: Prepared,
+  identity: Pick<InstanceSpec, 'id' | 'epoch' | 'agent'>,
+  isNewest: () => boolean,
+): InstanceSpec {
+  const { spec, env, roles, mounts, lend } = prepared
+  return {
+    ...identity,
+    heapMb: spec.limits.heapMb,
+    bootTimeoutMs: spec.limits.bootTimeoutMs,
+    concurrency: spec.mailbox.concurrency,
+    env,
+    roles,
+    mounts,
+    lend: lend === null ? null : (port, isCurrent) => lend(port, () => isCurrent() && isNewest()),
+  }
 }
 
 /** A boot that failed before there was a thread; `cause` is what was thrown. */

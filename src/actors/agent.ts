@@ -13,30 +13,23 @@ import {
   type Standing,
   type Status,
 } from '../model/canonical.ts'
-import { classOf, type DeathCause, type DeathRecord, type Decision, type InFlight, judge } from '../model/death.ts'
-import { describeError } from '../model/error.ts'
+import type { DeathRecord, InFlight } from '../model/death.ts'
 import { CELL } from '../model/flight-recorder.ts'
 import type { CommandState } from '../model/intent.ts'
 import { LIVE, type Phase } from '../model/lifecycle.ts'
 import { acceptance } from '../model/mailbox-policy.ts'
 import type { CommandInfo, HandlerHistogram, RoleInfo } from '../model/wire.ts'
 import { describeInFlight, settleDeath } from './aftermath.ts'
-import type { AgentDeps, AgentSpec, Prepared } from './agent-spec.ts'
-import { BootFailure } from './agent-spec.ts'
+import { type AgentDeps, type AgentSpec, BootFailure, instanceSpec, type Prepared } from './agent-spec.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { Inbox } from './inbox.ts'
 import { type Ended, failedDelivery, Instance } from './instance.ts'
 import { Outbound } from './outbound.ts'
 import { Phases } from './phases.ts'
-import type { Remains } from './pump.ts'
+import { draftRecord, examine, examineBoot, type PostMortem } from './post-mortem.ts'
+import { NO_REMAINS } from './pump.ts'
 
-/** Causes by which an instance ends because it was told to; what was in flight is aborted, not crashed. */
-const TOLD: ReadonlySet<DeathCause> = new Set<DeathCause>(['shutdown', 'suspended', 'shutdown_timeout', 'reclaimed'])
-/** Causes that end a boot as a stop and not as a failure. */
-const ENDS_BOOT: ReadonlySet<DeathCause> = new Set<DeathCause>([...TOLD, 'killed'])
 const KEPT_DEATHS = 64
-
-const NOTHING: Remains = { inFlight: [], begunTo: 0, doneCount: 0, unflushed: 0 }
 
 /** How to end the instance that is there. */
 export interface EndOptions {
@@ -154,7 +147,7 @@ export class Agent {
 
   inFlight(): InFlight[] {
     const begunAt = this.#deps.clock.wall() - (this.#deps.clock.now() - (this.instance?.recorder.turnAt ?? 0))
-    return describeInFlight(this.inbox, { ...NOTHING, inFlight: this.inbox.pump.inFlight() }, begunAt)
+    return describeInFlight(this.inbox, { ...NO_REMAINS, inFlight: this.inbox.pump.inFlight() }, begunAt)
   }
 
   /** Where it is, in words, for those who are turned away. */
@@ -191,7 +184,8 @@ export class Agent {
       if (this.#told !== null) throw new BootFailure('thread', new Error('told to stop before the thread was started'))
       this.#boot(id, epoch, this.#prepared)
     } catch (error) {
-      this.#bootFailed(id, epoch, startedAt, error)
+      const failure = error instanceof BootFailure ? error : new BootFailure('manifest', error)
+      this.#bury(examineBoot(id, epoch, this.#deps.clock.now() - startedAt, failure, this.#told))
     }
     const record = await settled
     if (record === null && again) this.restarts++
@@ -222,6 +216,11 @@ export class Agent {
 
   /** Ends the thread now; the supervisor decides what follows. */
   async kill(): Promise<void> {
+    if (this.#handOver) {
+      // The restart that would have seen to the next instance has been pre-empted.
+      this.#handOver = false
+      this.#told = null
+    }
     this.instance?.terminate('killed')
     const { instance } = this
     await this.#phases.until(() => instance?.alive !== true)
@@ -242,7 +241,9 @@ export class Agent {
 
   /** Opens the gate again; returns how many messages were waiting. */
   resume(): { drained: number } {
-    const drained = this.inbox.mailbox.depth
+    const { pump, mailbox } = this.inbox
+    pump.reclaim()
+    const drained = mailbox.depth - pump.inFlight().length
     if (this.phase === 'PAUSING') this.#phases.move('PAUSED')
     if (this.phase !== 'PAUSED') {
       this.refresh()
@@ -297,21 +298,9 @@ export class Agent {
 
   #boot(id: string, epoch: number, prepared: Prepared): void {
     const outbound = new Outbound(this.id, this.#deps.router, (answers) => this.instance?.post(answers))
-    const { spec, lend } = prepared
-    this.spec = spec
+    this.spec = prepared.spec
     const instance: Instance = new Instance(
-      {
-        id,
-        epoch,
-        agent: this.id,
-        heapMb: spec.limits.heapMb,
-        bootTimeoutMs: spec.limits.bootTimeoutMs,
-        concurrency: spec.mailbox.concurrency,
-        env: prepared.env,
-        roles: prepared.roles,
-        mounts: prepared.mounts,
-        lend: lend === null ? null : (port, isCurrent) => lend(port, () => isCurrent() && this.instance === instance),
-      },
+      instanceSpec(prepared, { id, epoch, agent: this.id }, () => this.instance === instance),
       {
         onReady: (roles) => this.#onReady(instance, roles),
         onPaused: (n) => this.#onPaused(n),
@@ -356,70 +345,25 @@ export class Agent {
   }
 
   #onEnded(instance: Instance, ended: Ended): void {
-    const verdict = judge(ended)
-    const remains = ended.booting ? NOTHING : this.inbox.pump.detach()
-    const { clock } = this.#deps
-    const begunAt = clock.wall() - Math.max(0, clock.now() - instance.recorder.turnAt)
-    this.#heapUsedMb = instance.recorder.heapUsedMb || null
-    this.inbox.fates.counters.failed += instance.recorder.read(CELL.failed)
-    const record = this.#record({
-      instance: instance.id,
-      epoch: instance.epoch,
-      ...verdict,
-      uptimeMs: clock.now() - instance.startedAt,
-      inFlight: ended.booting ? [] : describeInFlight(this.inbox, remains, begunAt),
-      unflushed: remains.unflushed,
-      progressed: remains.doneCount > 0,
-    })
+    const found = examine(this.inbox, instance, ended, this.#deps.clock)
     this.instance = null
-    this.#ended(record, ended.booting && !ENDS_BOOT.has(verdict.cause))
-    if (!ended.booting) {
-      settleDeath(this.inbox, remains, record, {
-        failed: failedDelivery(ended, verdict.error),
-        aborted: TOLD.has(record.cause),
-      })
-    }
-    this.#afterDeath(record)
+    this.#heapUsedMb = found.facts.heapUsedMb
+    this.#bury(found, failedDelivery(ended, found.facts.error))
   }
 
-  #bootFailed(instance: string, epoch: number, startedAt: number, thrown: unknown): void {
-    const failure = thrown instanceof BootFailure ? thrown : new BootFailure('manifest', thrown)
-    const told = this.#told
-    const record = this.#record({
-      instance,
-      epoch,
-      cause: told ?? 'boot_failed',
-      ...(told !== null ? {} : { step: failure.step, error: describeError(failure.cause) }),
-      uptimeMs: this.#deps.clock.now() - startedAt,
-      inFlight: [],
-      unflushed: 0,
-      progressed: false,
-    })
-    this.#ended(record, told === null)
-    this.#afterDeath(record)
-  }
-
-  #record(
-    facts: Pick<DeathRecord, 'instance' | 'epoch' | 'cause' | 'uptimeMs' | 'inFlight' | 'unflushed'> &
-      Partial<DeathRecord> & { progressed: boolean },
-  ): DeathRecord {
-    const { progressed, ...known } = facts
-    const draft = {
-      id: this.#deps.newId('d'),
-      agent: this.id,
-      ...known,
-      class: classOf(known.cause),
-      at: this.#deps.clock.wall(),
-      mailboxDepth: this.inbox.mailbox.depth,
-      heapUsedMb: this.#heapUsedMb,
-    }
-    const commanded = this.#told !== null
-    const decision: Decision = this.#deps.decide(this.id, {
-      draft,
-      commanded,
-      life: { uptimeMs: draft.uptimeMs, progressed },
-    })
-    return { ...draft, decision }
+  /** A death, in order: what follows is decided, the phase moves, the messages get their fates, and it is told. */
+  #bury(found: PostMortem, failed?: ReturnType<typeof failedDelivery>): void {
+    const { clock, newId, decide } = this.#deps
+    const draft = draftRecord(this.id, newId('d'), found, this.inbox, clock)
+    const life = { uptimeMs: draft.uptimeMs, progressed: found.progressed }
+    const record: DeathRecord = { ...draft, decision: decide(this.id, { draft, commanded: this.#told !== null, life }) }
+    this.#ended(record, found.bootFailed)
+    if (found.remains !== NO_REMAINS) settleDeath(this.inbox, found.remains, record, { failed, aborted: found.aborted })
+    this.#told = null
+    this.refresh()
+    if (!this.startScheduled) this.#withdrawn()
+    this.#deps.onDeath(this, record)
+    this.#bootSettled(record)
   }
 
   /** The phases of an end, and what follows from the decision, before anything is settled or told. */
@@ -431,14 +375,6 @@ export class Agent {
     if (bootFailed) return this.#phases.move('FAILED')
     if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
     this.#phases.move('STOPPED')
-  }
-
-  #afterDeath(record: DeathRecord): void {
-    this.#told = null
-    this.refresh()
-    if (!this.startScheduled) this.#withdrawn()
-    this.#deps.onDeath(this, record)
-    this.#bootSettled(record)
   }
 
   /** No instance is coming: asks that wait for one are told. Events wait; a stop deletes nothing. */

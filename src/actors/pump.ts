@@ -36,6 +36,9 @@ export interface Remains {
   readonly unflushed: number
 }
 
+/** Nothing was handed over. */
+export const NO_REMAINS: Remains = { inFlight: [], begunTo: 0, doneCount: 0, unflushed: 0 }
+
 const BATCH = 256
 
 export class Pump {

@@ -15,16 +15,19 @@ type Signal = keyof typeof SIGNAL_EXIT
 
 export async function up(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArgs(args)
+  if (positionals.length > 1)
+    throw new HoltError(
+      'InvalidOption',
+      `expected one folder at most, found ${positionals.length}: ${positionals.join(', ')}`,
+    )
   const level = values['log-level'] as LogLevel
   if (!LOG_LEVELS.includes(level))
     throw new HoltError('InvalidOption', `--log-level: expected one of ${LOG_LEVELS.join(', ')}, found '${level}'`)
-  const signals = listen()
+  const firstSignal = listen()
   const host = await openHost({ fleet: positionals[0] ?? '.', log: createLog(level, logPrinter(values.json === true)) })
   // A signal while the fleet starts ends it as well.
   void host.start()
-  const signal = await signals.first
-  signals.onSecond((second) => process.exit(SIGNAL_EXIT[second]))
-  return end(host, signal)
+  return end(host, await firstSignal)
 }
 
 async function end(host: Host, signal: Signal): Promise<number> {
@@ -48,28 +51,16 @@ function readArgs(args: readonly string[]) {
   }
 }
 
-interface Signals {
-  readonly first: Promise<Signal>
-  onSecond(call: (signal: Signal) => void): void
-}
-
-/** Listens from the first moment, so that a signal during the boot is not lost. */
-function listen(): Signals {
-  let second = (_signal: Signal): void => {}
+/** Listens from the first moment, so that a signal during the boot is not lost. The second one ends the process here. */
+function listen(): Promise<Signal> {
   let heard = false
-  const first = new Promise<Signal>((resolve) => {
+  return new Promise((resolve) => {
     for (const signal of Object.keys(SIGNAL_EXIT) as Signal[]) {
       process.on(signal, () => {
-        if (heard) second(signal)
+        if (heard) process.exit(SIGNAL_EXIT[signal])
         heard = true
         resolve(signal)
       })
     }
   })
-  return {
-    first,
-    onSecond: (call) => {
-      second = call
-    },
-  }
 }

@@ -9,6 +9,7 @@ import type { Report } from '../model/fact.ts'
 import {
   type Admission,
   type Command,
+  type CommandState,
   type Intent,
   type IntentStore,
   preempts,
@@ -66,12 +67,12 @@ export class Commands {
     const by = options.by ?? 'program'
     if (this.#deps.shuttingDown())
       throw new HoltError('ShuttingDown', `the host is shutting down: '${command}' is not taken`)
-    this.#yieldTo(agent.id, command)
-    const refused = refusal(command, agent.id, agent.commandState)
-    if (refused !== null) {
-      const { phase } = agent.commandState
-      throw new HoltError('InvalidCommand', refused, { phase, valid: validCommands(agent.commandState) })
-    }
+    this.#checkRank(agent.id, command)
+    const state = this.#stateOf(agent)
+    const refused = refusal(command, agent.id, state)
+    if (refused !== null)
+      throw new HoltError('InvalidCommand', refused, { phase: state.phase, valid: validCommands(state) })
+    this.#held.get(agent.id)?.preempt(command)
     const { held, preempted } = this.#hold(agent.id, command, by)
     try {
       const extra = await Promise.race([EFFECTS[command](this, agent, { ...options, by }, held), preempted])
@@ -152,11 +153,17 @@ export class Commands {
 
   // --- inside ------------------------------------------------------------------------------------------------------
 
+  /** What a newcomer finds: a start that has been taken counts as wanted, also before that is committed. */
+  #stateOf(agent: Agent): CommandState {
+    const holder = this.#held.get(agent.id)?.name
+    const starting = holder === 'start' || holder === 'activate'
+    return starting ? { ...agent.commandState, intent: 'running' } : agent.commandState
+  }
+
   /** @throws HoltError `AgentBusy` unless the newcomer is the stronger */
-  #yieldTo(agent: string, newcomer: Command): void {
+  #checkRank(agent: string, newcomer: Command): void {
     const held = this.#held.get(agent)
-    if (held === undefined) return
-    if (preempts(newcomer, held.name)) return held.preempt(newcomer)
+    if (held === undefined || preempts(newcomer, held.name)) return
     const forMs = this.#deps.clock.wall() - held.since
     const text = `agent '${agent}' is held by '${held.name}' of ${held.by} since ${new Date(held.since).toISOString()} (${forMs} ms): '${newcomer}' has to wait`
     throw new HoltError('AgentBusy', text, { command: held.name, by: held.by, since: held.since })

@@ -7,8 +7,11 @@ import { type Bus, createBus } from '../streams/bus.ts'
 export interface Facts {
   readonly report: Report
   readonly bus: Bus<Fact>
-  /** What an observer of a stream threw; it is cut off already. */
-  observerFailed(stream: string): (error: unknown) => void
+  /** Options of any other stream: what its observers threw (they are cut off already) or missed becomes a fact. */
+  watched(stream: string): {
+    readonly onObserverError: (error: unknown) => void
+    readonly onMissed: (missed: number) => void
+  }
 }
 
 export function createFacts(clock: Clock, log: Logger): Facts {
@@ -16,12 +19,16 @@ export function createFacts(clock: Clock, log: Logger): Facts {
   const observerFailed = (stream: string) => (error: unknown) => {
     report('observer.failed', { stream, error: error instanceof Error ? error.message : String(error) })
   }
-  const gap = (missed: number): Fact => makeFact(seq, clock.wall(), 'stream.gap', { missed })
+  const gap = (missed: number): Fact => makeFact(seq, clock.wall(), 'stream.gap', { stream: 'facts$', missed })
   const bus = createBus<Fact>({ onObserverError: observerFailed('facts$'), gap })
   const report: Report = (kind, data, subject) => {
     const fact = makeFact(++seq, clock.wall(), kind, data, subject)
     log[fact.level]({ kind, ...subject, ...(data as object) }, fact.message)
     bus.publish(fact as Fact<FactKind>)
   }
-  return { report, bus, observerFailed }
+  const watched = (stream: string) => ({
+    onObserverError: observerFailed(stream),
+    onMissed: (missed: number) => report('stream.gap', { stream, missed }),
+  })
+  return { report, bus, watched }
 }

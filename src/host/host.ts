@@ -73,11 +73,11 @@ export class Host {
 
   constructor(parts: HostParts) {
     this.#parts = parts
-    const { observerFailed } = parts.facts
-    this.#deaths = createBus({ onObserverError: observerFailed('deaths$') })
-    this.#deadLetters = createBus({ onObserverError: observerFailed('deadLetters$') })
-    this.#output = createBus({ onObserverError: observerFailed('output$'), limit: OUTPUT_LIMIT, slice: 1024 })
-    this.#fleet = createLatestState(() => this.fleet(), { onObserverError: observerFailed('fleet$') })
+    const { watched } = parts.facts
+    this.#deaths = createBus(watched('deaths$'))
+    this.#deadLetters = createBus(watched('deadLetters$'))
+    this.#output = createBus({ ...watched('output$'), limit: OUTPUT_LIMIT, slice: 1024 })
+    this.#fleet = createLatestState(() => this.fleet(), watched('fleet$'))
   }
 
   /** Everything the runtime reports. A subscriber that does not keep up gets `stream.gap` in place of what it missed. */
@@ -183,11 +183,11 @@ export class Host {
   #streamsOf(agent: Agent): AgentStreams {
     let streams = this.#streams.get(agent.id)
     if (streams === undefined) {
-      const { observerFailed } = this.#parts.facts
+      const { watched } = this.#parts.facts
       streams = {
-        phase: createEveryState(agent.phase, { onObserverError: observerFailed(`${agent.id}.phase$`) }),
+        phase: createEveryState(agent.phase, watched(`${agent.id}.phase$`)),
         snapshot: createLatestState(() => this.snapshotOf(agent), {
-          onObserverError: observerFailed(`${agent.id}.snapshot$`),
+          ...watched(`${agent.id}.snapshot$`),
         }),
       }
       this.#streams.set(agent.id, streams)

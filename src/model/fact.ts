@@ -78,7 +78,10 @@ export const FACTS = {
     'error',
     (d) => `an observer of ${d.stream} threw and was cut off: ${d.error}`,
   ),
-  'stream.gap': fact<{ missed: number }>('warn', (d) => `${d.missed} facts were not delivered to a slow subscriber`),
+  'stream.gap': fact<{ stream: string; missed: number }>(
+    'warn',
+    (d) => `a slow subscriber of ${d.stream} missed ${d.missed}`,
+  ),
 } as const
 
 export type FactKind = keyof typeof FACTS

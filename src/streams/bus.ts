@@ -23,6 +23,8 @@ export interface BusOptions<T> {
   readonly onObserverError: OnObserverError
   /** The marker that stands for values one subscriber missed. @default none: they are left out without a word */
   readonly gap?: (missed: number) => T
+  /** Told how many values a subscriber missed, where no value of the stream can stand for them. */
+  readonly onMissed?: (missed: number) => void
   /** When buffers are drained. @default the next turn of the event loop */
   readonly schedule?: Schedule
   /** Values kept for each subscriber. @default 1024 */
@@ -79,10 +81,11 @@ class Mailbag<T> {
   }
 
   #drain(): void {
-    const { gap, slice = BUS_DEFAULTS.slice } = this.#options
+    const { gap, onMissed, slice = BUS_DEFAULTS.slice } = this.#options
     for (let left = slice; left > 0 && this.buffer.size > 0 && !this.#sink.closed; left--) {
       const missed = this.#missed
       this.#missed = 0
+      if (missed > 0) onMissed?.(missed)
       if (missed > 0 && gap !== undefined) this.#sink.next(gap(missed))
       else this.#sink.next(this.buffer.shift())
     }

@@ -4,7 +4,6 @@
  */
 import type { Agent } from '../actors/agent.ts'
 import type { Instance } from '../actors/instance.ts'
-import { CELL } from '../model/flight-recorder.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { judgeLife } from './watchdog.ts'
 
@@ -12,8 +11,8 @@ const TICK_MS = 500
 
 /** What was seen of an instance at the last tick. */
 interface Seen {
-  readonly begun: number
-  /** For how long the same delivery has been in flight, by ticks; lags are not counted. */
+  readonly oldest: number | undefined
+  /** For how long the same oldest delivery has been in flight, by ticks; lags are not counted. */
   busyForMs: number
   unresponsive: boolean
 }
@@ -35,12 +34,12 @@ function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: n
   // A boot has its own time-out, an end its own deadline.
   if (instance === null || phase === 'BOOTING' || phase === 'STOPPING') return
   const { limits } = agent.spec
-  const begun = instance.recorder.read(CELL.begun)
-  const busy = instance.recorder.inFlight().length > 0
+  const oldest = instance.recorder.inFlight()[0]
+  const busy = oldest !== undefined
   const before = seen.get(instance)
-  const same = busy && before?.begun === begun
+  const same = busy && before?.oldest === oldest
   const state: Seen = {
-    begun,
+    oldest,
     busyForMs: same ? before.busyForMs + TICK_MS : 0,
     unresponsive: before?.unresponsive ?? false,
   }

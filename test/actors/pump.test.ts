@@ -94,14 +94,17 @@ describe('what leaves in one turn', () => {
     [65_536, 256],
     [3, 1],
     [1, 1],
-  ])('of a window of %i is never more than %i a batch, nor the window before anything is done', async (window, most) => {
-    const tested = new TestedPump(window).start()
-    tested.pushNumbers(Math.min(window * 3, 70_000))
-    await nextTurn()
-    expect(Math.max(...sizes(tested.thread))).toBe(most)
-    expect(tested.thread.taken.length).toBeLessThanOrEqual(window)
-    expect(tested.thread.taken.length).toBeGreaterThan(window - most)
-  })
+  ])(
+    'of a window of %i is never more than %i a batch, nor the window before anything is done',
+    async (window, most) => {
+      const tested = new TestedPump(window).start()
+      tested.pushNumbers(Math.min(window * 3, 70_000))
+      await nextTurn()
+      expect(Math.max(...sizes(tested.thread))).toBe(most)
+      expect(tested.thread.taken.length).toBeLessThanOrEqual(window)
+      expect(tested.thread.taken.length).toBeGreaterThan(window - most)
+    },
+  )
 
   it('is held while the gate is shut, and leaves when it opens', async () => {
     const tested = new TestedPump(64).start()

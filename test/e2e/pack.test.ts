@@ -20,7 +20,7 @@ async function readmeExample(): Promise<Map<string, string>> {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
   const [, section] = readme.split(/^## Embed it$/m)
   const [body] = section!.split(/^## /m)
-  const blocks = [...body!.matchAll(/^```(?:ts|js)\n\/\/ (\S+)[^\n]*\n([\s\S]*?)^```$/gm)]
+  const blocks = [...body!.matchAll(/^```(?:ts|js)\n\/\/ ([\w.-]+)[^\n]*\n([\s\S]*?)^```$/gm)]
   return new Map(blocks.map(([, name, code]) => [name!, code!]))
 }
 
@@ -51,7 +51,11 @@ it('packs, installs, type-checks and runs as the README says', async () => {
   expect(lines.length).toBeLessThanOrEqual(20)
   for (const [name, code] of example) await writeFile(join(dir, name), code)
 
+  // As `npm init` makes a project, and as one does who writes TypeScript.
   await typeChecks(dir, [...example.keys()])
+  await succeeds('npm', ['pkg', 'set', 'type=module'], dir)
+  await writeFile(join(dir, 'typed.ts'), TYPED)
+  await typeChecks(dir, [...example.keys(), 'typed.ts'])
   expect(await succeeds('node', ['main.mjs'], dir)).toBe("{ fate: 'handled' }\n3\n")
   await hasACommand(dir)
 })
@@ -96,7 +100,6 @@ if (host instanceof HoltError) throw host
 `
 
 async function typeChecks(dir: string, names: readonly string[]): Promise<void> {
-  await writeFile(join(dir, 'typed.mts'), TYPED)
   const compilerOptions = {
     module: 'nodenext',
     moduleResolution: 'nodenext',
@@ -110,7 +113,7 @@ async function typeChecks(dir: string, names: readonly string[]): Promise<void> 
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules/@types')],
   }
-  await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [...names, 'typed.mts'] }))
+  await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: names }))
   expect(await succeeds('node', [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.'], dir)).toBe('')
 }
 

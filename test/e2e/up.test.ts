@@ -86,7 +86,7 @@ describe('a signal', () => {
     stop() { console.log('held'); return new Promise(() => {}) },
   `)
   /** Prints `loading` while it is imported, and never is. */
-  const neverLoads = role('', `console.log('loading')\nsetInterval(() => {}, 1000)\nawait new Promise(() => {})`)
+  const neverLoads = role('', `console.log('loading')\nawait new Promise(() => {})`)
 
   it.each([
     ['SIGINT', 130],
@@ -178,6 +178,7 @@ describe('the command', () => {
   it.each([
     [['nonsense'], "there is no command 'nonsense'"],
     [['up', '--nonsense'], "Unknown option '--nonsense'"],
+    [['up', 'one', 'two'], 'expected one folder at most, found 2: one, two'],
     [['up', '--log-level', 'loud'], "--log-level: expected one of debug, info, warn, error, silent, found 'loud'"],
   ])('refuses %j with exit code 2', async (args, text) => {
     const { code, stdout, stderr } = await run('node', [HOLT, ...args])

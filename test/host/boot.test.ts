@@ -39,7 +39,12 @@ describe('a boot that fails is FAILED, and its record names the step', () => {
   })
 
   it('gate: everything that is missing, with no thread started', async () => {
-    const manifest = { capabilities: [{ id: 'nothere', allow: ['x'] }, { id: 'text', allow: ['terms', 'turms'] }] }
+    const manifest = {
+      capabilities: [
+        { id: 'nothere', allow: ['x'] },
+        { id: 'text', allow: ['terms', 'turms'] },
+      ],
+    }
     const capability = `export default { id: 'text', placement: 'host', methods: { terms: () => [] } }`
     const host = await beside({ role: GOOD, manifest }, { capabilities: { 'text.mjs': capability } })
     expect(record(host)).toMatchObject({ step: 'gate', error: { name: 'GateRefused' } })
@@ -130,14 +135,20 @@ describe('what is final waits for an operator, what is not is tried again', () =
     const host = await hostFleet({
       agents: {
         bad: {
-          role: role(`commands: { ping: { handle: () => 'pong' } }, events: { die() { throw new Error('x') } }`, FAILS_SECOND),
+          role: role(
+            `commands: { ping: { handle: () => 'pong' } }, events: { die() { throw new Error('x') } }`,
+            FAILS_SECOND,
+          ),
           manifest: { restart: { backoff: { minMs: 1, maxMs: 1 } } },
         },
       },
     })
     const bad = host.agent('bad')
     bad.tell('die')
-    await eventually(() => bad.deaths().length === 2 && bad.phase === 'ACTIVE', () => `two deaths, ${bad.phase}`)
+    await eventually(
+      () => bad.deaths().length === 2 && bad.phase === 'ACTIVE',
+      () => `two deaths, ${bad.phase}`,
+    )
     expect(bad.deaths().map(({ cause }) => cause)).toEqual(['crash', 'boot_failed'])
     expect(bad.deaths()[1]!.decision).toMatchObject({ action: 'restart', attempt: 2 })
     expect(await bad.ask('ping')).toBe('pong')

@@ -100,9 +100,17 @@ describe('anything may be thrown', () => {
     })
     const bad = host.agent('bad')
     const error = await failure(bad.ask('fail', 'quota'))
-    expect(error).toMatchObject({ name: 'QuotaError', code: 'E_QUOTA', details: { left: 0 }, cause: { name: 'TypeError' } })
+    expect(error).toMatchObject({
+      name: 'QuotaError',
+      code: 'E_QUOTA',
+      details: { left: 0 },
+      cause: { name: 'TypeError' },
+    })
     expect(error['fatal']).toBeUndefined()
-    expect(await bad.emit('fail', 'null')).toEqual({ fate: 'handled', reason: 'the handler failed: thrown value: null' })
+    expect(await bad.emit('fail', 'null')).toEqual({
+      fate: 'handled',
+      reason: 'the handler failed: thrown value: null',
+    })
     expect(bad.snapshot()).toMatchObject({ phase: 'ACTIVE', tasks: { failed: 2 } })
     expect(bad.deaths()).toEqual([])
   })
@@ -167,7 +175,12 @@ describe('what fails beside a handler', () => {
       agents: {
         ...Object.fromEntries(names.map((name) => [name, deep])),
         boot: { role: role('', `${f}\nf()`), manifest: { restart: { type: 'temporary' } } },
-        reply: { role: role(`commands: { dive: { handle: () => ({ get x() { return f() } }) }, ping: { handle: () => 1 } }`, f) },
+        reply: {
+          role: role(
+            `commands: { dive: { handle: () => ({ get x() { return f() } }) }, ping: { handle: () => 1 } }`,
+            f,
+          ),
+        },
       },
       supervisor: NO_BUDGET,
     })
@@ -209,13 +222,22 @@ describe('what fails beside a handler', () => {
     const post = `import { parentPort } from 'node:worker_threads'`
     const host = await hostFleet({
       agents: {
-        bad: { role: role('commands: { post: { handle() { parentPort!.postMessage(null) } } }', post), manifest: AT_ONCE },
-        boot: { role: role('', `${post}\nparentPort!.postMessage({ type: 'ready' })`), manifest: { restart: { type: 'temporary' } } },
+        bad: {
+          role: role('commands: { post: { handle() { parentPort!.postMessage(null) } } }', post),
+          manifest: AT_ONCE,
+        },
+        boot: {
+          role: role('', `${post}\nparentPort!.postMessage({ type: 'ready' })`),
+          manifest: { restart: { type: 'temporary' } },
+        },
         good: { role: THROWS },
       },
       supervisor: NO_BUDGET,
     })
-    expect(await failure(host.agent('bad').ask('post'))).toMatchObject({ message: expect.stringMatching(/parentPort.*use ctx\.tell/), fatal: true })
+    expect(await failure(host.agent('bad').ask('post'))).toMatchObject({
+      message: expect.stringMatching(/parentPort.*use ctx\.tell/),
+      fatal: true,
+    })
     expect(host.agent('boot').deaths()).toMatchObject([{ cause: 'boot_failed', step: 'roles' }])
     expect(await host.agent('good').ask('ping')).toBe('pong')
   })

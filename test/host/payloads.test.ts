@@ -52,7 +52,15 @@ describe('what cannot be copied is refused at the call', () => {
     ['a function', { a: { b: [{ f() {} }] } }, 'a.b[0].f'],
     ['a symbol', { s: Symbol('x') }, 's'],
     ['a promise', { later: Promise.resolve(1) }, 'later'],
-    ['a getter that throws', { get x() { throw new Error('no') } }, 'x'],
+    [
+      'a getter that throws',
+      {
+        get x() {
+          throw new Error('no')
+        },
+      },
+      'x',
+    ],
     ['a weak map', { list: [1, new WeakMap()] }, 'list[1]'],
   ]
 

@@ -35,7 +35,7 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
   ],
   'supervisor.ended': [{ supervisor: 'root', reason: 'shutdown' }, "supervisor 'root' ended: shutdown"],
   'observer.failed': [{ stream: 'facts$', error: 'boom' }, 'an observer of facts$ threw and was cut off: boom'],
-  'stream.gap': [{ missed: 7 }, '7 facts were not delivered to a slow subscriber'],
+  'stream.gap': [{ stream: 'facts$', missed: 7 }, 'a slow subscriber of facts$ missed 7'],
 }
 
 describe('a fact', () => {

@@ -1,0 +1,48 @@
+/**
+ * What an operation is: one row of the table in `operations.ts`, from which the socket, REST, OpenAPI and the CLI's help
+ * are made. Types only.
+ */
+import type { Observable } from 'rxjs'
+import type { z } from 'zod'
+import type { Host } from '../host/host.ts'
+
+/** What a caller must be allowed to. `admin` includes `control`, `control` includes `read`. */
+export type Access = 'read' | 'control' | 'admin'
+
+/** Who calls, as the caller says it; recorded, not trusted. */
+export interface Caller {
+  readonly who: string
+}
+
+interface Row<I> {
+  readonly name: string
+  /** One line for people. */
+  readonly summary: string
+  readonly access: Access
+  /** An object schema; refuses unknown keys. */
+  readonly input: z.ZodType<I>
+  /** Keys of the input that positional arguments fill, in order: `args` of the socket, words of the CLI. */
+  readonly positional: readonly string[]
+  readonly rest: { readonly verb: 'GET' | 'POST' | 'DELETE'; readonly path: string }
+  /** Usage for the CLI, without the command's own name: `ID [JSON]`. Null: not a command of its own. */
+  readonly cli: string | null
+}
+
+/** Answers once. */
+export interface CallOperation<I = never, O = unknown> extends Row<I> {
+  readonly kind: 'call'
+  readonly output: z.ZodType<O>
+  /** @throws HoltError */
+  run(host: Host, input: I, caller: Caller): O | Promise<O>
+}
+
+/** Answers `ok`, then with one value after the other until the caller goes or the host ends. */
+export interface StreamOperation<I = never, O = unknown> extends Row<I> {
+  readonly kind: 'stream'
+  /** Of each value. */
+  readonly output: z.ZodType<O>
+  /** @throws HoltError */
+  open(host: Host, input: I, caller: Caller): Observable<O>
+}
+
+export type Operation = CallOperation<never, unknown> | StreamOperation<never, unknown>
