@@ -3,7 +3,7 @@
  * method exist?) and once the roles are known (is every need mounted?). Pure: it decides and words; who refuses, and
  * with which error, is the caller's affair.
  */
-import { nearest } from './nearest.ts'
+import { nearest } from '../model/nearest.ts'
 
 /** What a manifest grants: these methods of this capability, and no others. */
 export interface Grant {

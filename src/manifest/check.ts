@@ -3,10 +3,10 @@
  * them with those the reader of the file had found already, so that one refusal lists all that is wrong.
  */
 import type { z } from 'zod'
+import { nearest } from '../model/nearest.ts'
 import { describe, type Fault, type Finding, fieldOf, type Path, quoted } from './fault.ts'
 import { KEYS_PREFIX } from './fields.ts'
 import { hintForUnknown } from './hints.ts'
-import { nearest } from './nearest.ts'
 import { faultAt, type Source } from './source.ts'
 
 export type Checked<T> =

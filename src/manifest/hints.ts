@@ -2,8 +2,9 @@
  * What to do about a field that does not exist: it is not here yet, it belongs elsewhere, or another name was meant.
  * Read by check.ts; the names of the blocks come from DEFAULTS, so that they cannot drift.
  */
+
+import { nearest } from '../model/nearest.ts'
 import { DEFAULTS } from './defaults.ts'
-import { nearest } from './nearest.ts'
 
 const NOT_YET = 'this version does not have it yet'
 

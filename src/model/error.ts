@@ -24,6 +24,7 @@ export const ERRORS = {
   AgentBusy: row('Another command holds the agent. Wait for it, or send one of higher rank.', 409, 5, true),
   Preempted: row('A command of higher rank took over. Look at the agent and decide again.', 409, 5),
   NoSuchAgent: row('No agent has this id. The message names the nearest one.', 404, 3),
+  NoSuchOperation: row('The host has no operation of this name. The message names the nearest one.', 404, 3),
   NoSuchCommand: row('The agent has no such command. `commands` lists those it has.', 404, 3),
   NoSuchCapability: row('The agent was not granted this capability or method. Grant it in agent.yml.', 403, 3),
   NotAccepting: row('The agent takes no messages now. Start or activate it first.', 409, 4, true),
@@ -41,6 +42,7 @@ export const ERRORS = {
   StaleEpoch: row('The caller belongs to an instance that has been replaced.', 409, 4),
   ShuttingDown: row('The host is shutting down and takes no new work.', 503, 11, true),
   InvalidOption: row('An option is wrong. The message says what was expected.', 422, 2),
+  Internal: row('Something failed inside the host. This is a bug in Holt; please report it.', 500, 70),
 } as const satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof ERRORS

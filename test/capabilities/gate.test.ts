@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { missing, missingNeeds, sentenceOf } from '../../src/capabilities/gate.ts'
-import { nearest } from '../../src/capabilities/nearest.ts'
 
 const offered = [
   { id: 'text', methods: ['tokens', 'stem'] },
@@ -77,19 +76,5 @@ describe('the gate', () => {
           "role 'search' needs capability 'clok', which is not granted (granted: text, clock). Grant it in agent.yml. Did you mean 'clock'?",
       },
     ])
-  })
-})
-
-describe('the nearest name', () => {
-  test.each([
-    ['stem', ['stem', 'steam'], 'stem'],
-    ['stme', ['stem'], 'stem'],
-    ['Tokens', ['tokens'], 'tokens'],
-    ['a', ['b'], 'b'],
-    ['search', ['index'], undefined],
-    ['x'.repeat(65), ['x'.repeat(65)], undefined],
-    ['stem', [], undefined],
-  ])('of %s among %j is %s', (name, known, expected) => {
-    expect(nearest(name, known)).toBe(expected)
   })
 })

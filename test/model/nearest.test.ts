@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearest } from '../../src/manifest/nearest.ts'
+import { nearest } from '../../src/model/nearest.ts'
 
 const KNOWN = ['id', 'name', 'restart', 'maxRestarts', 'mailbox', 'limits', 'heapMb']
 
