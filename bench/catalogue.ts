@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   queue: async () => (await import('./queue.ts')).queue,
   tell: async () => (await import('./tell.ts')).tell,
   ask: async () => (await import('./ask.ts')).ask,
+  control: async () => (await import('./control.ts')).control,
 }
 
 export const benchNames = Object.keys(BENCHES)
