@@ -2,12 +2,14 @@
  * Where everything is joined: manifests, capabilities, agents, supervisors, commands and streams become one host.
  * Read this file to see who is handed what.
  */
+import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { poolWorkerUrl } from '../capabilities/pool.ts'
 import { createRegistry, type Registry } from '../capabilities/registry.ts'
 import { compileModules, stopCompiler } from '../manifest/compile.ts'
-import type { FleetManifest } from '../manifest/fleet-manifest.ts'
+import type { FleetManifest, SupervisorManifest } from '../manifest/fleet-manifest.ts'
 import { fleetFromObject, loadFleet } from '../manifest/load.ts'
+import { HoltError } from '../model/error.ts'
 import type { IntentStore } from '../model/intent.ts'
 import { systemClock as clock } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
@@ -47,9 +49,14 @@ export async function openHost(options: HostOptions): Promise<Host> {
   const checked = checkOptions(options)
   const { fleet, baseDir } = checked
   const manifest = typeof fleet === 'string' ? await loadFleet(fleet) : await fleetFromObject(fleet, baseDir)
+  checkSize(manifest, checked.maxAgents)
   const cacheDir = await privateFolder()
+  const abandon = (): void => rmSync(cacheDir, { recursive: true, force: true })
+  // A program that exits without a shutdown leaves no folder behind either.
+  process.once('exit', abandon)
   openHosts++
   const release = async (): Promise<void> => {
+    process.off('exit', abandon)
     if (--openHosts === 0) await stopCompiler()
     await rm(cacheDir, { recursive: true, force: true })
   }
@@ -60,6 +67,19 @@ export async function openHost(options: HostOptions): Promise<Host> {
     await release()
     throw error
   }
+}
+
+/** @throws HoltError `InvalidManifest` when the fleet has more agents than this host may start */
+function checkSize({ root, file }: FleetManifest, maxAgents: number): void {
+  const count = (node: SupervisorManifest): number =>
+    node.children.reduce((sum, child) => sum + (child.kind === 'agent' ? 1 : count(child)), 0)
+  const found = count(root)
+  if (found <= maxAgents) return
+  const text = `${file ?? 'the fleet'}: expected at most ${maxAgents} agents, each is a thread of its own, found ${found}`
+  throw new HoltError('InvalidManifest', `${text}. Split the fleet over several hosts, or raise maxAgents`, {
+    found,
+    maxAgents,
+  })
 }
 
 async function openRegistry({ capabilities, dir }: FleetManifest, cacheDir: string, log: Logger): Promise<Registry> {

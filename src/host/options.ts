@@ -15,6 +15,8 @@ export interface HostOptions {
   readonly log?: Logger | LogLevel
   /** One deadline over the whole of `shutdown`, ms. @default 10000 */
   readonly shutdownTimeoutMs?: number
+  /** A larger fleet is refused before anything starts: each agent is a thread, of 6 MB and more. @default 2000 */
+  readonly maxAgents?: number
 }
 
 export interface CheckedOptions {
@@ -23,9 +25,11 @@ export interface CheckedOptions {
   readonly stateDir: string
   readonly log: Logger
   readonly shutdownTimeoutMs: number
+  readonly maxAgents: number
 }
 
 const DEFAULT_SHUTDOWN_MS = 10_000
+const DEFAULT_MAX_AGENTS = 2000
 
 /** @throws HoltError `InvalidOption` saying what was expected and what was found */
 export function checkOptions(options: HostOptions): CheckedOptions {
@@ -35,6 +39,7 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     stateDir = ':memory:',
     log = 'warn',
     shutdownTimeoutMs = DEFAULT_SHUTDOWN_MS,
+    maxAgents = DEFAULT_MAX_AGENTS,
   } = options
   if (typeof fleet !== 'string' && (typeof fleet !== 'object' || fleet === null))
     throw wrong('fleet', 'a folder or a fleet object', fleet)
@@ -47,7 +52,13 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     stateDir,
     log: typeof log === 'string' ? createLog(log) : log,
     shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
+    maxAgents: checkCount(maxAgents),
   }
+}
+
+function checkCount(count: number): number {
+  if (Number.isSafeInteger(count) && count >= 1) return count
+  throw wrong('maxAgents', 'a whole number from 1', count)
 }
 
 export function checkTimeout(ms: number): number {

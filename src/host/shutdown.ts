@@ -8,8 +8,6 @@ import type { Report } from '../model/fact.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 
-export const DEFAULT_SHUTDOWN_MS = 10_000
-
 export interface ShutdownReport {
   readonly tookMs: number
   /** Agents whose threads were ended because their time was up. */
