@@ -5,7 +5,7 @@
 import type { DeathRecord, InFlight } from '../model/death.ts'
 import { type ErrorShape, HoltError, reviveError } from '../model/error.ts'
 import type { Fate } from '../model/message.ts'
-import { Copied } from '../model/payload.ts'
+import { type Body, Copied } from '../model/payload.ts'
 import type { Inbox } from './inbox.ts'
 import type { Letter } from './mailbox.ts'
 import type { Remains } from './pump.ts'
@@ -44,6 +44,8 @@ export function settleDeath(inbox: Inbox, remains: Remains, record: DeathRecord,
     fates.counters.failed++
     return !settleInFlight(inbox, record, options, { position, seq, letter, lone: letters.length === 1 })
   })
+  inbox.withdrawFirst()
+  inbox.withdrawAbandoned()
   buryMoved(inbox, oldSent)
   for (const { position, letter } of again.reverse()) redeliver(inbox, position, letter, letters.length > 1)
 }
@@ -64,14 +66,17 @@ function settleInFlight(inbox: Inbox, record: DeathRecord, options: AftermathOpt
   if (letter.meta?.kind === 'ask') {
     const own =
       options.failed?.seq === (seq | 0) ? fatal(options.failed.error, record) : died(record, letter.name, false)
-    asks.fail(position, own)
+    if (asks.has(position)) asks.fail(position, own)
+    else asks.ended(position)
     return true
   }
-  const mayRepeat = !options.aborted && letter.meta?.once !== true && inbox.options.redeliver > 0
+  const moved = hasMoved(letter.body)
+  const mayRepeat = !options.aborted && !moved && letter.meta?.once !== true && inbox.options.redeliver > 0
   if (mayRepeat && (deliveries <= inbox.options.redeliver || !lone)) return false
   const reason = options.aborted ? 'aborted' : mayRepeat ? 'quarantined' : 'crashed'
   const meta = { kind: 'event' as const, ...letter.meta, deliveries }
-  fates.settle(position, fates.bury({ ...letter, meta }, reason, record.id))
+  const body = moved ? GONE : letter.body
+  fates.settle(position, fates.bury({ ...letter, body, meta }, reason, record.id))
   return true
 }
 
@@ -89,14 +94,17 @@ function redeliver(inbox: Inbox, from: number, letter: Letter, solo: boolean): v
   inbox.fates.move(from, to)
 }
 
+const GONE = new Copied(undefined)
+
+const hasMoved = (body: Body | undefined): boolean => body instanceof Copied && body.transfer !== undefined
+
 /** A buffer that had moved into the dead thread cannot be handed over again. */
 function buryMoved(inbox: Inbox, oldSent: number): void {
   for (const position of inbox.mailbox.positions()) {
     if (position >= oldSent) return
-    const body = inbox.mailbox.bodyAt(position)
-    if (!(body instanceof Copied) || body.transfer === undefined) continue
+    if (!hasMoved(inbox.mailbox.bodyAt(position))) continue
     const letter = inbox.mailbox.withdraw(position)!
-    const fate: Fate = inbox.fates.bury({ ...letter, body: new Copied(undefined) }, 'transferred')
+    const fate: Fate = inbox.fates.bury({ ...letter, body: GONE }, 'transferred')
     inbox.fates.settle(position, fate)
   }
 }

@@ -18,12 +18,13 @@ import { CELL } from '../model/flight-recorder.ts'
 import type { CommandState } from '../model/intent.ts'
 import { LIVE, type Phase } from '../model/lifecycle.ts'
 import { acceptance } from '../model/mailbox-policy.ts'
-import type { CommandInfo, HandlerHistogram, RoleInfo } from '../model/wire.ts'
+import type { CommandInfo, RoleInfo } from '../model/wire.ts'
 import { describeInFlight, settleDeath } from './aftermath.ts'
 import { type AgentDeps, type AgentSpec, BootFailure, instanceSpec, type Prepared } from './agent-spec.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { Inbox } from './inbox.ts'
 import { type Ended, failedDelivery, Instance } from './instance.ts'
+import { Invocations } from './invocations.ts'
 import { Outbound } from './outbound.ts'
 import { Phases } from './phases.ts'
 import { draftRecord, examine, examineBoot, type PostMortem } from './post-mortem.ts'
@@ -49,7 +50,7 @@ export class Agent {
   spec: AgentSpec
   instance: Instance | null = null
   roles: readonly RoleInfo[] = []
-  readonly histograms = new Map<string, HandlerHistogram>()
+  readonly invocations = new Invocations()
   readonly deaths: DeathRecord[] = []
   restarts = 0
   health: Health = 'good'
@@ -297,8 +298,9 @@ export class Agent {
   }
 
   #boot(id: string, epoch: number, prepared: Prepared): void {
-    const outbound = new Outbound(this.id, this.#deps.router, (answers) => this.instance?.post(answers))
+    const outbound = new Outbound(this.id, this.#deps.router, (answers) => instance.post(answers))
     this.spec = prepared.spec
+    this.inbox.configure(prepared.spec.mailbox)
     const instance: Instance = new Instance(
       instanceSpec(prepared, { id, epoch, agent: this.id }, () => this.instance === instance),
       {
@@ -310,7 +312,7 @@ export class Agent {
           if (flush.sends !== undefined) outbound.take(flush.sends, instance.recorder)
         },
         onOutput: (message) => {
-          if (message.type === 'histogram') this.histograms.set(message.handler, message.histogram)
+          if (message.type === 'histogram' || message.type === 'handlers') this.invocations.take(message)
           else this.#deps.onOutput(this, message)
         },
         onEnded: (ended) => this.#onEnded(instance, ended),
@@ -380,9 +382,6 @@ export class Agent {
   /** No instance is coming: asks that wait for one are told. Events wait; a stop deletes nothing. */
   #withdrawn(): void {
     this.refresh()
-    this.inbox.asks.failWhere(
-      () => !this.startScheduled,
-      (command) => this.inbox.notAccepting(command),
-    )
+    if (!this.startScheduled) this.inbox.rejectAsks()
   }
 }

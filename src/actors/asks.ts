@@ -2,6 +2,7 @@
  * The asks that wait for one agent: every one settles exactly once, by reply, error, time-out, abort or death. One
  * timer serves them all. Called by `inbox.ts`, which knows the mailbox; this file knows callers and deadlines.
  */
+import { setMaxListeners } from 'node:events'
 import { HoltError } from '../model/error.ts'
 import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS } from '../model/message.ts'
 import { type Clock, MAX_TIMER_MS, type Timer } from '../platform/clock.ts'
@@ -125,6 +126,8 @@ export class Asks {
       )
       this.#abandon(position, error, 'aborted by the caller')
     }
+    // A caller may share one signal among any number of asks; the platform would warn of a leak from the eleventh on.
+    setMaxListeners(0, signal)
     signal.addEventListener('abort', abort, { once: true })
     return () => signal.removeEventListener('abort', abort)
   }

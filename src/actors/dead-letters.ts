@@ -39,6 +39,7 @@ export class DeadLetters {
   #told = 0
   #untold = 0
   #timer: Timer | null = null
+  #closed = false
   #last: Kept | null = null
 
   constructor(agent: string, clock: Clock, report: Report, watch: (read: () => DeadLetter) => void) {
@@ -56,12 +57,19 @@ export class DeadLetters {
     this.#watch(() => this.#read(kept))
   }
 
+  /** How many are kept. */
+  get size(): number {
+    return this.#ring.length
+  }
+
   /** The newest at the end. */
   list(): DeadLetter[] {
     return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)].map((kept) => this.#read(kept))
   }
 
+  /** The last summary. What comes later is kept and counted, and told by no timer. */
   close(): void {
+    this.#closed = true
     this.#timer?.cancel()
     this.#timer = null
     this.#summary()
@@ -85,6 +93,7 @@ export class DeadLetters {
     }
     this.#untold++
     this.#last = kept
+    if (this.#closed) return
     this.#timer ??= this.#clock.after(SUMMARY_MS, () => {
       this.#timer = null
       this.#summary()

@@ -14,11 +14,14 @@ export class Directory {
     return this.#agents.get(id)
   }
 
-  /** @throws HoltError `NoSuchAgent`, naming the nearest id */
-  get(id: string): Agent {
+  /**
+   * @param others ids that could have been meant as well
+   * @throws HoltError `NoSuchAgent`, naming the nearest id
+   */
+  get(id: string, others: Iterable<string> = []): Agent {
     const agent = this.#agents.get(id)
     if (agent !== undefined) return agent
-    const close = nearest(id, this.#agents.keys())
+    const close = nearest(id, [...this.#agents.keys(), ...others])
     const hint =
       close === undefined
         ? `Agents: ${[...this.#agents.keys()].slice(0, 10).join(', ') || 'none'}`

@@ -29,6 +29,7 @@ const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
   transferred: 'dropped',
   no_such_agent: 'dropped',
   stale_epoch: 'dropped',
+  purged: 'dropped',
   expired: 'expired',
   aborted: 'aborted',
   crashed: 'crashed',

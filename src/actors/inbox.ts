@@ -42,7 +42,7 @@ export class Inbox {
   readonly pump: Pump
   readonly asks: Asks
   readonly fates: Fates
-  readonly options: MailboxOptions
+  options: MailboxOptions
   readonly #agent: string
   readonly #clock: Clock
   readonly #hooks: InboxHooks
@@ -55,6 +55,8 @@ export class Inbox {
   /** Emits that wait for room, in order. */
   #queue: (() => void)[] = []
   #rooms: (() => void)[] = []
+  /** Waiting emits are being let in: what that sends off does not let in others before them. */
+  #waking = false
   #now = 0
 
   constructor(agent: string, options: MailboxOptions, clock: Clock, deadLetters: DeadLetters, hooks: InboxHooks) {
@@ -77,11 +79,18 @@ export class Inbox {
     if (this.#mode === 'deliver' && options === undefined && from === undefined) {
       if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0) {
         this.#push(name, encodePayload(payload), undefined)
+        this.pump.kick()
         return true
       }
     }
     const body = encodePayload(payload, options?.transfer)
-    return this.#offer(name, body, this.#metaOf(options, from, false)) !== REFUSED
+    if (this.#offer(name, body, this.#metaOf(options, from, false)) === REFUSED) {
+      // An agent cannot be given its message back: it has been told already that it was sent.
+      if (from !== undefined && this.#refused.reason === 'rejected') this.fates.refuse(name, body, 'rejected', from)
+      return false
+    }
+    this.pump.kick()
+    return true
   }
 
   /** See {@link AgentRef.emit}. */
@@ -95,7 +104,10 @@ export class Inbox {
   async #place(name: string, body: Body, meta: Meta | undefined): Promise<Fate> {
     const position = this.#offer(name, body, meta)
     if (position !== REFUSED) {
-      return this.#mode === 'deliver' ? this.fates.wait(position) : { fate: 'queued', reason: this.#hooks.whyNot() }
+      if (this.#mode !== 'deliver') return { fate: 'queued', reason: this.#hooks.whyNot() }
+      const fate = this.fates.wait(position)
+      this.pump.kick()
+      return fate
     }
     if (this.#refused.reason === 'rejected') throw this.#overloaded(name)
     return this.#refused
@@ -116,18 +128,31 @@ export class Inbox {
     const deadline = this.#clock.now() + timeoutMs
     const position = this.#offer(name, body, { kind: 'ask', deadline, ...(from === undefined ? {} : { from }) })
     if (position === REFUSED) throw this.#overloaded(name)
-    return this.asks.add(position, name, timeoutMs, deadline, exclusive, options?.signal)
+    const reply = this.asks.add(position, name, timeoutMs, deadline, exclusive, options?.signal)
+    this.pump.kick()
+    return reply
   }
 
   /** Whether a `tell` would find room now. */
   get hasRoom(): boolean {
-    if (this.#mode === 'deliver') return this.mailbox.unsent < this.options.backlog && this.#queue.length === 0
-    return this.#mode === 'queue' && this.#away < this.#bound
+    if (this.#mode === 'deliver') return this.#queue.length === 0 && !this.#isFull()
+    return this.#mode === 'queue' && this.#away < this.#limit
   }
 
   /** Resolves once half the backlog is free, or the agent's whereabouts change. */
   room(): Promise<void> {
     return this.hasRoom ? Promise.resolve() : new Promise((resolve) => this.#rooms.push(resolve))
+  }
+
+  /** Takes out what waits on this side of the thread; each becomes a dead letter. Returns how many. */
+  purge(): number {
+    let purged = 0
+    for (const position of this.mailbox.positions(this.mailbox.sent)) {
+      this.#bury(position, 'purged')
+      purged++
+    }
+    this.#wake(this.#rooms.splice(0))
+    return purged
   }
 
   // --- whereabouts, told by agent.ts ------------------------------------------------------------------------------
@@ -147,19 +172,45 @@ export class Inbox {
     this.#wake(this.#rooms.splice(0))
   }
 
+  /** Between two instances: what the manifest says now. What waits already stays. */
+  configure(options: MailboxOptions): void {
+    this.options = options
+    this.pump.resize(options.window)
+  }
+
   attach(link: Link): void {
     this.pump.attach(link)
   }
 
-  /** Before {@link attach}: puts an instance's own first event before all others, in place of one its predecessor never began. */
+  /** Before {@link attach}: puts an instance's own first event before all others. */
   first(name: string): void {
-    const { mailbox } = this
-    if (mailbox.has(mailbox.head) && mailbox.metaAt(mailbox.head)?.once === true) {
-      mailbox.withdraw(mailbox.head)
-      mailbox.settleTo(mailbox.head + 1)
-    }
-    mailbox.unshift(name, encodePayload(undefined), { kind: 'event', once: true }, this.#clock.now())
+    this.mailbox.unshift(name, encodePayload(undefined), { kind: 'event', once: true }, this.#clock.now())
     this.fates.counters.received++
+  }
+
+  // --- between two instances ---------------------------------------------------------------------------------------
+
+  /** Takes out the first event of an instance that ended before it began it: no other is to have it. */
+  withdrawFirst(): void {
+    const { mailbox } = this
+    if (!mailbox.has(mailbox.head) || mailbox.metaAt(mailbox.head)?.once !== true) return
+    mailbox.withdraw(mailbox.head)
+    mailbox.settleTo(mailbox.head + 1)
+  }
+
+  /** Takes out the asks that nobody waits for any more: no instance is to run them. */
+  withdrawAbandoned(): void {
+    for (const position of this.mailbox.positions())
+      if (this.mailbox.metaAt(position)?.kind === 'ask' && !this.asks.has(position)) this.#withdraw(position)
+  }
+
+  /** No instance is coming: asks that wait for one are told, and taken out. Events wait. */
+  rejectAsks(): void {
+    this.asks.failWhere(
+      () => true,
+      (command) => this.notAccepting(command),
+    )
+    this.withdrawAbandoned()
   }
 
   // --- what the thread says ----------------------------------------------------------------------------------------
@@ -182,30 +233,43 @@ export class Inbox {
     })
   }
 
+  /** Of an event: an ask ends in a reply or an error. */
   #onOutcome({ seq, fate, name, payload, error }: Outcome): void {
     const position = this.pump.positionOf(seq)
-    this.asks.ended(position)
     if (fate === 'failed') {
       this.fates.settle(position, { fate: 'handled', reason: `the handler failed: ${error?.message ?? 'unknown'}` })
       return
     }
-    if (this.asks.has(position)) {
-      this.asks.fail(position, error === undefined ? this.#aborted(name) : reviveError(error))
-      return
-    }
     const reason = fate === 'ignored' ? 'no_handler' : fate
-    const letter = { id: position, name, body: encodePayload(payload), meta: undefined }
-    this.fates.settle(position, this.fates.bury(letter, reason))
+    // While it is still here, more is known of it than its thread says: who sent it, and what, where the handler had begun.
+    const letter = this.mailbox.letterAt(position)
+    const body = payload === undefined ? letter?.body : encodePayload(payload)
+    const meta = { kind: 'event' as const, ...letter?.meta, deliveries: (letter?.meta?.deliveries ?? 0) + 1 }
+    const buried = { id: letter?.id ?? position, name, body: body ?? encodePayload(undefined), meta }
+    this.fates.settle(position, this.fates.bury(buried, reason))
   }
 
   // --- inside ------------------------------------------------------------------------------------------------------
 
+  /** The backlog is full, also after what the window has room for has left. Then a bell is on its way. */
+  #isFull(): boolean {
+    if (this.mailbox.unsent < this.options.backlog) return false
+    this.pump.flush()
+    return this.mailbox.unsent >= this.options.backlog
+  }
+
+  /** How much may wait that arrived while it is away: less where earlier absences have left more than window and backlog. */
+  get #limit(): number {
+    const { window, backlog } = this.options
+    return Math.min(this.#bound, this.#away + window + backlog + this.#bound - this.mailbox.depth)
+  }
+
+  /** The pump is kicked by the caller, once whoever waits for the message's end is known. */
   #push(name: string, body: Body, meta: Meta | undefined): number {
     // One clock read a batch: messages of one turn share their time of arrival.
     if (!this.pump.scheduled) this.#now = this.#clock.now()
     const position = this.mailbox.push(name, body, meta, this.#now)
     this.fates.counters.received++
-    this.pump.kick()
     return position
   }
 
@@ -214,13 +278,10 @@ export class Inbox {
     if (this.#mode === 'ignore') return this.#refuse(name, body, meta, 'not_accepting')
     if (this.#mode === 'deliver') {
       // An ask takes a place of its own, past the emits that wait for one: its caller has a deadline.
-      const full =
-        this.mailbox.unsent >= this.options.backlog ||
-        (this.#queue.length > 0 && meta?.awaited !== true && meta?.kind !== 'ask')
+      const full = this.#isFull() || (this.#queue.length > 0 && meta?.awaited !== true && meta?.kind !== 'ask')
       return full ? this.#refuse(name, body, meta, 'overloaded') : this.#push(name, body, meta)
     }
-    const bound = Math.min(this.#bound, this.#away + this.options.backlog + this.options.window - this.mailbox.depth)
-    switch (admit(this.#away, bound, this.options.overflow)) {
+    switch (admit(this.#away, this.#limit, this.options.overflow)) {
       case 'push':
         break
       case 'drop-oldest':
@@ -244,6 +305,8 @@ export class Inbox {
   #evictOldest(): void {
     for (const position of this.mailbox.positions(this.#awayFrom)) {
       this.#bury(position, 'overflow')
+      // All up to here are holes now; the next search need not pass them again.
+      this.#awayFrom = position + 1
       return
     }
   }
@@ -254,16 +317,21 @@ export class Inbox {
     if (letter === undefined) return
     if (position >= this.#awayFrom && this.#away > 0) this.#away--
     const fate = this.fates.bury(letter, reason)
-    if (letter.meta?.kind === 'ask') this.asks.fail(position, this.#overloaded(letter.name))
-    else this.fates.settle(position, fate)
+    if (letter.meta?.kind !== 'ask') this.fates.settle(position, fate)
+    else this.asks.fail(position, reason === 'purged' ? this.#aborted(letter.name) : this.#overloaded(letter.name))
   }
 
   #abandoned(position: number, why: string): void {
     const seq = this.pump.seqOf(position)
-    if (seq !== 0) {
+    if (seq !== null) {
       this.#hooks.abort([seq], why)
       return
     }
+    this.#withdraw(position)
+  }
+
+  /** Takes out an ask that waits, and frees its place. */
+  #withdraw(position: number): void {
     if (position >= this.#awayFrom && this.#away > 0 && this.mailbox.has(position)) this.#away--
     this.mailbox.withdraw(position)
     this.asks.ended(position)
@@ -281,9 +349,13 @@ export class Inbox {
   }
 
   #makeRoom(): void {
-    // Each waiting emit takes its place before anything else is let in.
-    if (this.#queue.length > 0)
-      this.#wake(this.#queue.splice(0, Math.max(0, this.options.backlog - this.mailbox.unsent)))
+    if (this.#waking) return
+    this.#waking = true
+    // Each waiting emit takes its place, in order, before anything else is let in; a full batch that leaves makes room
+    // for the next.
+    while (this.#queue.length > 0 && this.mailbox.unsent < this.options.backlog)
+      this.#wake(this.#queue.splice(0, this.options.backlog - this.mailbox.unsent))
+    this.#waking = false
     if (this.#rooms.length > 0 && this.mailbox.unsent <= this.options.backlog >> 1) this.#wake(this.#rooms.splice(0))
   }
 

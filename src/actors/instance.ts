@@ -45,8 +45,8 @@ export interface InstanceHooks {
   onPaused(n: number): void
   onBell(): void
   onFlush(flush: Flush): void
-  /** Lines, log entries and histograms. */
-  onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' }>): void
+  /** Lines, log entries, histograms and counts. */
+  onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' | 'handlers' }>): void
   /** Last of all, once: everything it had posted has been taken. */
   onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
 }
@@ -215,6 +215,7 @@ export class Instance implements Link {
         return this.#hooks.onOutput(message)
       case 'log':
       case 'histogram':
+      case 'handlers':
         return this.#hooks.onOutput(message)
       default:
         message satisfies never

@@ -19,7 +19,7 @@ export interface Link {
 }
 
 export interface PumpHooks {
-  /** Room may have come about. */
+  /** Messages have left, or are done: room may have come about. */
   onProgress(): void
   /** An event outlived its time before it was handed over; takes it out of the mailbox. */
   onExpired(position: number): void
@@ -43,8 +43,8 @@ const BATCH = 256
 
 export class Pump {
   readonly #mailbox: Mailbox
-  readonly #window: number
-  readonly #batch: number
+  #window = 0
+  #batch = 0
   readonly #hooks: PumpHooks
   readonly #clock: Clock
   #link: Link | null = null
@@ -59,14 +59,20 @@ export class Pump {
 
   constructor(mailbox: Mailbox, window: number, hooks: PumpHooks, clock: Clock) {
     this.#mailbox = mailbox
-    this.#window = window
-    this.#batch = Math.max(1, Math.min(BATCH, window >> 2))
+    this.resize(window)
     this.#hooks = hooks
     this.#clock = clock
   }
 
+  /** Between two instances: the most that may be in a thread's hands. */
+  resize(window: number): void {
+    this.#window = window
+    this.#batch = Math.max(1, Math.min(BATCH, window >> 2))
+  }
+
+  /** Of the instance there is. */
   get doneCount(): number {
-    return this.#done
+    return this.#link === null ? 0 : this.#done
   }
 
   /** A batch is about to leave in this turn. */
@@ -85,7 +91,7 @@ export class Pump {
   /** Lets messages out, or holds them. What has left is not called back. */
   setOpen(open: boolean): void {
     this.#open = open
-    if (open) this.kick()
+    if (open) this.#schedule()
   }
 
   /**
@@ -95,10 +101,13 @@ export class Pump {
   kick(): void {
     if (this.#link === null || !this.#open) return
     if (++this.#added >= this.#batch) this.flush()
-    else if (!this.#scheduled) {
-      this.#scheduled = true
-      process.nextTick(this.#tick)
-    }
+    else this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    process.nextTick(this.#tick)
   }
 
   readonly #tick = (): void => {
@@ -112,14 +121,13 @@ export class Pump {
     this.#added = 0
     if (this.#link === null || !this.#open) return
     this.reclaim()
+    const before = mailbox.sent
     while (mailbox.unsent > 0) {
       const room = this.#window - this.#outstanding()
-      if (room < mailbox.unsent && room < this.#batch) {
-        if (this.#heldUp()) return
-        continue
-      }
-      this.#post(Math.min(this.#batch, room, mailbox.unsent))
+      if (room >= mailbox.unsent || room >= this.#batch) this.#post(Math.min(this.#batch, room, mailbox.unsent))
+      else if (this.#heldUp()) break
     }
+    if (mailbox.sent !== before) this.#hooks.onProgress()
   }
 
   /** The thread rang. */
@@ -138,8 +146,10 @@ export class Pump {
       this.#mailbox.settleTo(this.#base + this.#done + 1)
       return
     }
+    // Read on both sides of the slots: meanwhile the thread may begin more, or take back the last at a pause.
+    const before = this.#absolute(link.recorder.read(CELL.begun))
     const oldest = link.recorder.inFlight()[0]
-    const begun = this.#absolute(link.recorder.read(CELL.begun))
+    const begun = Math.min(before, this.#absolute(link.recorder.read(CELL.begun)))
     this.#mailbox.settleTo(this.#base + (oldest === undefined ? begun + 1 : this.#absolute(oldest)))
   }
 
@@ -148,9 +158,15 @@ export class Pump {
     return this.#base + this.#absolute(seq)
   }
 
-  /** The delivery number of a position in the thread's hands, or 0 while it still waits here. */
-  seqOf(position: number): number {
-    return this.#link !== null && position < this.#mailbox.sent ? (position - this.#base) | 0 : 0
+  /** The delivery number of a position in the thread's hands, or null while it still waits here. */
+  seqOf(position: number): number | null {
+    return this.#link !== null && position < this.#mailbox.sent ? (position - this.#base) | 0 : null
+  }
+
+  /** The last position that has begun, in this instance or one before it. */
+  get begunTo(): number {
+    const link = this.#link
+    return link === null ? this.#mailbox.head - 1 : this.#base + this.#absolute(link.recorder.read(CELL.begun))
   }
 
   /** Deliveries in flight at this moment. */

@@ -41,6 +41,7 @@ export const ERRORS = {
   BootFailed: row('The agent did not start. The death record names the step.', 502, 9),
   StaleEpoch: row('The caller belongs to an instance that has been replaced.', 409, 4),
   ShuttingDown: row('The host is shutting down and takes no new work.', 503, 11, true),
+  NoHost: row('No host answers at this path. `holt up` starts one; the message says what was found instead.', 503, 12),
   InvalidOption: row('An option is wrong. The message says what was expected.', 422, 2),
   Internal: row('Something failed inside the host. This is a bug in Holt; please report it.', 500, 70),
 } as const satisfies Record<string, ErrorRow>

@@ -70,6 +70,10 @@ export const FACTS = {
     (d) =>
       `supervisor '${d.supervisor}' gave up: ${d.restarts} restarts in ${Math.round(d.withinMs)} ms, more than ${d.intensity} in ${d.periodMs} ms allowed`,
   ),
+  'supervisor.command': fact<{ supervisor: string; command: string; by: string; outcome: string }>(
+    'info',
+    (d) => `'${d.command}' of supervisor '${d.supervisor}' by ${d.by}: ${d.outcome}`,
+  ),
   'supervisor.ended': fact<{ supervisor: string; reason: string }>(
     'info',
     (d) => `supervisor '${d.supervisor}' ended: ${d.reason}`,

@@ -39,6 +39,7 @@ export type DeadLetterReason =
   | 'no_such_agent'
   | 'stale_epoch'
   | 'handler_error'
+  | 'purged'
 
 /** A message that was not handled, kept for people. `payload` is the decoded copy. */
 export interface DeadLetter {

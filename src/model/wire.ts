@@ -6,6 +6,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BootStep } from './death.ts'
 import type { ErrorShape } from './error.ts'
+import type { HandlerCounts } from './handler-counts.ts'
 import type { BodyColumn } from './payload.ts'
 
 /** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
@@ -106,6 +107,8 @@ export type FromThread =
     }
   /** Live: the thread goes on recording into it. */
   | { readonly type: 'histogram'; readonly handler: string; readonly histogram: HandlerHistogram }
+  /** Once, before `ready`. Live: the thread goes on counting in it. */
+  | { readonly type: 'handlers'; readonly names: readonly string[]; readonly counts: HandlerCounts }
 
 // --- data, host to thread ------------------------------------------------------------------------------------
 

@@ -61,6 +61,11 @@ export class Supervisor {
     return this.options.id
   }
 
+  /** It supervises: it was started, and has neither been stopped nor given up since. */
+  get up(): boolean {
+    return this.#up
+  }
+
   /** Starts the children in order, each once the one before has settled. */
   async start(): Promise<void> {
     this.revive()
@@ -83,6 +88,14 @@ export class Supervisor {
     if (child === undefined) return
     this.cancel(id)
     child.history = FRESH_HISTORY
+  }
+
+  /** An operator has all below started anew. */
+  forgiveAll(): void {
+    for (const { id, member } of this.children) {
+      this.forgive(id)
+      if (member.kind === 'supervisor') member.supervisor.forgiveAll()
+    }
   }
 
   /** The restart that is scheduled for this child is off. */
@@ -124,8 +137,11 @@ export class Supervisor {
       const left = Math.max(0, deadlineMs - this.#deps.clock.now())
       const grace = graceMs(child.spec.shutdown, left)
       const before = agent.lastDeath
+      // Its turn came when the time was up: it had no chance to end by itself.
+      const tooLate = left === 0 && child.spec.shutdown !== 'brutal_kill'
       if (!(await this.#within(agent.end(toldToEnd(grace)), grace + STUCK_MS))) stuck.push(child.id)
-      else if (agent.lastDeath !== before && agent.lastDeath?.cause === 'shutdown_timeout') killed.push(child.id)
+      else if (agent.lastDeath !== before && (tooLate || agent.lastDeath?.cause === 'shutdown_timeout'))
+        killed.push(child.id)
     }
     return { killed, stuck }
   }

@@ -2,6 +2,7 @@
  * What a handler is given: one small object per message over shared surroundings. Made by the loop; the signal is made
  * only when someone asks for it.
  */
+import { setMaxListeners } from 'node:events'
 import { HoltError } from '../model/error.ts'
 import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate } from '../model/message.ts'
 import { encodePayload } from '../model/payload.ts'
@@ -96,6 +97,7 @@ export class HandlerContext implements Context {
 
   ask<T>(agent: string, name: string, payload?: unknown, options?: AskOptions): Promise<T> {
     const due = monotonicMs() + checked('timeoutMs', options?.timeoutMs ?? DEFAULT_ASK_TIMEOUT_MS)
+    if (options?.signal?.aborted === true) return Promise.reject(givenUp(options.signal))
     const asked = this.#shared.outbox.ask(
       agent,
       name,
@@ -125,9 +127,13 @@ function checked(option: string, ms: number): number {
 /** The caller gives up; the other side runs into its deadline. */
 function untilAborted(asked: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new HoltError('Aborted', 'the ask was aborted by its caller', {}, signal.reason))
-    if (signal.aborted) return abort()
+    const abort = (): void => reject(givenUp(signal))
+    // Any number of asks may share it.
+    setMaxListeners(0, signal)
     signal.addEventListener('abort', abort, { once: true })
     void asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
+
+const givenUp = (signal: AbortSignal): HoltError =>
+  new HoltError('Aborted', 'the ask was aborted by its caller', {}, signal.reason)

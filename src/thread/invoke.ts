@@ -4,7 +4,8 @@
  */
 import { describeError, HoltError } from '../model/error.ts'
 import { CELL } from '../model/flight-recorder.ts'
-import { AWAITED, type Outcome } from '../model/wire.ts'
+import { countCall, countError } from '../model/handler-counts.ts'
+import { AWAITED } from '../model/wire.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import type { ContextFactory, HandlerContext } from './context.ts'
 import type { Delivery } from './deliveries.ts'
@@ -20,6 +21,8 @@ interface Run {
   readonly delivery: Delivery
   readonly ctx: HandlerContext
   readonly slot: number
+  /** Where its handler is counted. */
+  readonly at: number
   /** When it began, where it is measured. */
   readonly began: number | null
   readonly continues: boolean
@@ -31,13 +34,14 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 /** By its mark and not its class: each bundle of a role has a class of its own. What cannot be looked at is no answer. */
 function isAnswer(error: unknown): boolean {
   try {
-    return error instanceof Error && (error.name === 'CommandError' || isInvalidInput(error))
+    return error instanceof Error && (error.name === 'CommandError' || error instanceof RefusedInput)
   } catch {
     return false
   }
 }
 
-const isInvalidInput = (error: Error): boolean => error instanceof HoltError && error.code === 'InvalidInput'
+/** The input of this very delivery; the `InvalidInput` of another agent, thrown on by a handler, is no answer of its own. */
+class RefusedInput extends HoltError {}
 
 export class Invoker {
   readonly #roles: Roles
@@ -63,23 +67,27 @@ export class Invoker {
     if (entry === undefined) return this.#unknown(delivery, slot, isAsk)
     const ctx = this.#contexts.make(delivery.seq, delivery.name, isAsk ? delivery.ask : null)
     const began = measured ? monotonicMs() : null
-    const run: Run = { delivery, ctx, slot, began, continues: entry.continues }
+    const run: Run = { delivery, ctx, slot, at: entry.at, began, continues: entry.continues }
+    countCall(this.#roles.counts, entry.at)
     this.#inline = true
     let result: unknown
+    let continuing: boolean
     try {
       result = 'command' in entry ? this.#command(entry.command, run) : entry.run(delivery.payload, ctx)
+      continuing = isThenable(result)
     } catch (error) {
       this.#failed(run, error)
       this.#inline = false
       return null
     }
-    if (!isThenable(result)) {
+    if (!continuing) {
       this.#succeeded(run, result)
       this.#inline = false
       return null
     }
     this.#inline = false
-    result.then(
+    // Not by its own `then`: one that calls back at once, or twice, would end the delivery while it begins, or twice.
+    Promise.resolve(result).then(
       (value) => this.#succeeded(run, value),
       (error: unknown) => this.#failed(run, error),
     )
@@ -127,16 +135,15 @@ export class Invoker {
   /** An answer, an abort, a role that goes on, or a death. */
   #failed(run: Run, error: unknown): void {
     const { delivery, ctx } = run
+    countError(this.#roles.counts, run.at)
     if (ctx.aborted === undefined && !isAnswer(error) && !run.continues) {
       this.#parts.fatal(error, delivery.seq)
     }
     this.#parts.recorder.add(CELL.failed, 1)
-    const shape = describeError(error)
+    const shape = describeError(ctx.aborted ?? error)
     const { seq, name } = delivery
-    if (ctx.aborted !== undefined)
-      this.#parts.outbox.outcome({ seq, name, fate: 'aborted', error: describeError(ctx.aborted) })
-    else if (delivery.ask > 0) this.#parts.outbox.fail(seq, shape)
-    else this.#parts.outbox.outcome({ seq, name, fate: 'failed', error: shape })
+    if (delivery.ask > 0) this.#parts.outbox.fail(seq, shape)
+    else this.#parts.outbox.outcome({ seq, name, fate: ctx.aborted === undefined ? 'failed' : 'aborted', error: shape })
     this.#done(run)
   }
 
@@ -152,9 +159,10 @@ export class Invoker {
 
   #unrun(delivery: Delivery, slot: number, gone: string | undefined): null {
     const { seq, name, payload } = delivery
-    const fate: Outcome['fate'] = gone === undefined ? 'expired' : 'aborted'
     // A hole was settled when it was withdrawn.
-    if (!delivery.skip) this.#parts.outbox.outcome({ seq, name, payload, fate })
+    if (delivery.skip) return this.#unrunDone(delivery, slot)
+    if (delivery.ask > 0) this.#parts.outbox.fail(seq, describeError(new HoltError('Aborted', gone ?? 'expired')))
+    else this.#parts.outbox.outcome({ seq, name, payload, fate: gone === undefined ? 'expired' : 'aborted' })
     return this.#unrunDone(delivery, slot)
   }
 
@@ -177,5 +185,5 @@ function accepted(command: string, result: SchemaResult<unknown>): unknown {
       .join('.')
     return field === '' ? message : `${field}: ${message}`
   })
-  throw new HoltError('InvalidInput', `input of '${command}': ${faults.join('; ')}`, { faults })
+  throw new RefusedInput('InvalidInput', `input of '${command}': ${faults.join('; ')}`, { faults })
 }

@@ -65,7 +65,7 @@ export class Loop {
 
   take(batch: Batch): void {
     this.#deliveries.add(batch)
-    if (this.#open === 0 && !this.#yielded) this.#newTurn()
+    if (this.#open === 0) this.#count = 0
     this.#run()
   }
 
@@ -77,7 +77,6 @@ export class Loop {
 
   resume(): void {
     this.#pauseAsked = null
-    this.#newTurn()
     this.#run()
   }
 
@@ -168,24 +167,22 @@ export class Loop {
 
   // --- turns -------------------------------------------------------------------------------------------------------
 
-  #newTurn(): void {
-    this.#count = 0
-    this.#turnCount = 0
-    this.#turnAt = monotonicMs()
+  /** The port may hand over many batches without a turn of the loop in between: a turn ends only when the loop turns. */
+  #mustYield(): boolean {
+    if (this.#turnCount++ === 0) {
+      this.#turnAt = monotonicMs()
+      setImmediate(this.#endTurn)
+    }
+    const late = this.#turnCount % SAMPLE === 0 && monotonicMs() - this.#turnAt > TURN_MS
+    this.#yielded = late || this.#turnCount >= TURN_DELIVERIES
+    return this.#yielded
   }
 
-  #mustYield(): boolean {
-    this.#turnCount++
-    const late = this.#turnCount % SAMPLE === 0 && monotonicMs() - this.#turnAt > TURN_MS
-    if (!late && this.#turnCount < TURN_DELIVERIES) return false
-    this.#yielded = true
-    setImmediate(() => {
-      this.#yielded = false
-      this.#turnCount = 0
-      this.#turnAt = monotonicMs()
-      this.#run()
-    })
-    return true
+  readonly #endTurn = (): void => {
+    this.#turnCount = 0
+    if (!this.#yielded) return
+    this.#yielded = false
+    this.#run()
   }
 
   // --- coming to rest ----------------------------------------------------------------------------------------------

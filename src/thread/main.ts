@@ -80,6 +80,7 @@ async function load(init: Init, loop: Loop, outbox: Outbox, order: Extract<ToThr
     const log = createLogger(post)
     const mounted = await mountCapabilities(init.lend, order.mounts, importModule, log)
     loop.equip(roles, new ContextFactory(init, outbox, log, mounted, () => loop.stopSelf()), mounted)
+    post({ type: 'handlers', names: roles.handlers, counts: roles.counts })
     post({ type: 'ready', roles: roles.infos })
   } catch (error) {
     post({ type: 'refused', step, error: describeError(error) })

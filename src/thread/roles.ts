@@ -3,6 +3,7 @@
  * in Maps, so that a message called `constructor` finds nothing.
  */
 import { HoltError } from '../model/error.ts'
+import { type HandlerCounts, newHandlerCounts } from '../model/handler-counts.ts'
 import type { CommandInfo, ModuleSource, Mount, RoleInfo } from '../model/wire.ts'
 import { importModule } from './import-module.ts'
 import type { CommandDefinition, Context, Schema } from './role.ts'
@@ -20,11 +21,14 @@ interface LoadedRole {
 }
 
 export interface EventEntry {
+  /** Where its calls are counted; an event and a command of one name are counted together. */
+  readonly at: number
   readonly run: EventHandler
   readonly continues: boolean
 }
 
 export interface CommandEntry {
+  readonly at: number
   readonly command: CommandDefinition<unknown, unknown>
   readonly continues: boolean
 }
@@ -32,6 +36,9 @@ export interface CommandEntry {
 export interface Roles {
   readonly events: ReadonlyMap<string, EventEntry>
   readonly commands: ReadonlyMap<string, CommandEntry>
+  /** Names of the handlers, in the order of their counts. */
+  readonly handlers: readonly string[]
+  readonly counts: HandlerCounts
   readonly infos: readonly RoleInfo[]
   /** In the order in which the roles were loaded. */
   readonly stops: readonly ((ctx: Context) => unknown)[]
@@ -43,19 +50,25 @@ export async function loadRoles(sources: readonly ModuleSource[]): Promise<Roles
     roles.push({ role: checkRole((await importModule(source)).default, source.file), file: source.file })
   const events = new Map<string, EventEntry>()
   const commands = new Map<string, CommandEntry>()
+  const handlers = [
+    ...new Set(roles.flatMap(({ role }) => [...Object.keys(role.events), ...Object.keys(role.commands)])),
+  ]
+  const places = new Map(handlers.map((name, at) => [name, at]))
   for (const { role, file } of roles) {
     const continues = role.onError === 'continue'
     for (const [name, run] of Object.entries(role.events))
-      events.set(name, withEarlier(events.get(name), run, continues))
+      events.set(name, withEarlier(events.get(name), { at: places.get(name)!, run, continues }))
     for (const [name, command] of Object.entries(role.commands)) {
       if (commands.has(name))
         throw new HoltError('BootFailed', `${file}: command '${name}' is in another role of this agent too; rename one`)
-      commands.set(name, { command, continues })
+      commands.set(name, { at: places.get(name)!, command, continues })
     }
   }
   return {
     events,
     commands,
+    handlers,
+    counts: newHandlerCounts(handlers.length),
     infos: roles.map(({ role }) => describe(role)),
     stops: roles.flatMap(({ role }) => (role.stop === undefined ? [] : [(ctx: Context) => role.stop?.(ctx)])),
   }
@@ -72,13 +85,14 @@ export function checkNeeds(roles: Roles, mounts: readonly Mount[]): void {
 }
 
 /** An event that several roles handle goes to each in turn, in the order of the roles. */
-function withEarlier(earlier: EventEntry | undefined, run: EventHandler, continues: boolean): EventEntry {
-  if (earlier === undefined) return { run, continues }
+function withEarlier(earlier: EventEntry | undefined, entry: EventEntry): EventEntry {
+  if (earlier === undefined) return entry
+  const { at, run, continues } = entry
   const both = async (payload: unknown, ctx: Context): Promise<void> => {
     await earlier.run(payload, ctx)
     await run(payload, ctx)
   }
-  return { run: both, continues: continues && earlier.continues }
+  return { at, run: both, continues: continues && earlier.continues }
 }
 
 function checkRole(value: unknown, file: string): LoadedRole {

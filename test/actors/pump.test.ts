@@ -63,15 +63,6 @@ class TestedPump {
 const sizes = (thread: PlayedThread): number[] => thread.batches.map(({ count }) => count)
 
 describe('what leaves in one turn', () => {
-  it('leaves together at its end', async () => {
-    const { pump, thread, ...tested } = new TestedPump(4096).start() as TestedPump
-    void tested
-    expect(pump.scheduled).toBe(false)
-    expect(thread.batches).toEqual([])
-    await nextTurn()
-    expect(thread.batches).toEqual([])
-  })
-
   it('is one batch for messages of one turn, numbered from 1', async () => {
     const tested = new TestedPump(4096).start()
     tested.pushNumbers(3)
@@ -239,8 +230,7 @@ describe('numbers that wrap', () => {
     ['zero', 2 ** 32 - 4],
   ])('go on in order past %s', (_name, count) => {
     const tested = new TestedPump(64).start()
-    tested.jumpTo(MAX - 3)
-    if (count > MAX) tested.jumpTo(count)
+    for (let at = 0; at < count; ) tested.jumpTo((at = Math.min(at + 2 ** 30, count)))
     tested.pushNumbers(8)
     tested.pump.flush()
     expect(tested.thread.taken.map(({ seq }) => seq)).toEqual(Array.from({ length: 8 }, (_, i) => (count + 1 + i) | 0))
@@ -331,7 +321,7 @@ describe('what an ended instance leaves', () => {
     const tested = new TestedPump(16).start()
     tested.pushNumbers(8)
     tested.thread.work(3)
-    tested.pump.detach()
+    tested.mailbox.settleTo(tested.pump.detach().begunTo + 1)
     tested.thread = new PlayedThread()
     tested.start()
     tested.pump.flush()
@@ -342,6 +332,7 @@ describe('what an ended instance leaves', () => {
       [4, 7],
       [5, 8],
     ])
+
   })
 })
 

@@ -46,7 +46,9 @@ describe('ranks', () => {
     expect(hand.snapshot().command).toBeNull()
   })
 
-  const stronger = VERBS.slice(0, 3).flatMap((holder, rank) => VERBS.slice(rank + 1).map((newcomer) => [newcomer, holder] as const))
+  const stronger = VERBS.slice(0, 3).flatMap((holder, rank) =>
+    VERBS.slice(rank + 1).map((newcomer) => [newcomer, holder] as const),
+  )
 
   it.each(stronger)('%s pre-empts %s, and the agent is where the stronger one leaves it', async (newcomer, holder) => {
     const { hand, gate } = await busy({ ...PATIENT, ...AT_ONCE })
@@ -56,10 +58,14 @@ describe('ranks', () => {
     expect(await first).toMatchObject({ code: 'Preempted', details: { by: newcomer } })
     gate.open()
     expect(await second).not.toBeInstanceOf(Error)
-    const intent = { restart: 'running', suspend: 'suspended', stop: 'stopped', kill: undefined }[newcomer] ??
+    const intent =
+      { restart: 'running', suspend: 'suspended', stop: 'stopped', kill: undefined }[newcomer] ??
       { restart: 'running', suspend: 'suspended', stop: 'stopped', kill: 'running' }[holder]
     const phase = intent === 'running' ? 'ACTIVE' : 'STOPPED'
-    await eventually(() => hand.phase === phase, () => `${phase}, it is ${hand.phase}`)
+    await eventually(
+      () => hand.phase === phase,
+      () => `${phase}, it is ${hand.phase}`,
+    )
     expect(hand.snapshot()).toMatchObject({ phase, intent, command: null })
     if (phase === 'ACTIVE') expect(await hand.ask('ping')).toBe('pong')
   })
@@ -100,7 +106,12 @@ describe('a stop beats a restart that is scheduled', () => {
     await eventually(() => hand.deaths().length === 1 && hand.phase === 'ACTIVE', 'the first restart')
     hand.tell('throw', 'two')
     await eventually(() => hand.snapshot().nextRestartAt !== null, 'back-off')
-    expect(await hand.stop()).toMatchObject({ phase: 'STOPPED', status: 'Stopped', nextRestartAt: null, intent: 'stopped' })
+    expect(await hand.stop()).toMatchObject({
+      phase: 'STOPPED',
+      status: 'Stopped',
+      nextRestartAt: null,
+      intent: 'stopped',
+    })
     expect(hand.tell('note', 1)).toBe(false)
   })
 

@@ -33,6 +33,10 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     { supervisor: 'root', restarts: 4, withinMs: 30.2, intensity: 3, periodMs: 5000 },
     "supervisor 'root' gave up: 4 restarts in 30 ms, more than 3 in 5000 ms allowed",
   ],
+  'supervisor.command': [
+    { supervisor: 'root', command: 'stop', by: 'ops', outcome: 'Stopped' },
+    "'stop' of supervisor 'root' by ops: Stopped",
+  ],
   'supervisor.ended': [{ supervisor: 'root', reason: 'shutdown' }, "supervisor 'root' ended: shutdown"],
   'observer.failed': [{ stream: 'facts$', error: 'boom' }, 'an observer of facts$ threw and was cut off: boom'],
   'stream.gap': [{ stream: 'facts$', missed: 7 }, 'a slow subscriber of facts$ missed 7'],
