@@ -14,4 +14,14 @@ export type { Fact, FactKind } from './model/fact.ts'
 export type { Admission, Command, Intent } from './model/intent.ts'
 export type { Phase } from './model/lifecycle.ts'
 export type { AskOptions, DeadLetter, Fate, SendOptions } from './model/message.ts'
-export type { AgentSnapshot, CommandOptions, FleetSnapshot } from './model/snapshot.ts'
+export type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from './model/snapshot.ts'
+export type {
+  AgentDetail,
+  CapabilityView,
+  MailboxView,
+  Summary,
+  SupervisorAnswer,
+  TreeNode,
+  Why,
+} from './model/view.ts'
+export { type Served, type ServeOptions, serve } from './transports/serve.ts'

@@ -56,6 +56,7 @@ export function instanceSpec(
     ...identity,
     heapMb: spec.limits.heapMb,
     bootTimeoutMs: spec.limits.bootTimeoutMs,
+    stopTimeoutMs: spec.limits.stopTimeoutMs,
     concurrency: spec.mailbox.concurrency,
     env,
     roles,

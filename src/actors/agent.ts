@@ -315,6 +315,7 @@ export class Agent {
           if (message.type === 'histogram' || message.type === 'handlers') this.invocations.take(message)
           else this.#deps.onOutput(this, message)
         },
+        onLinesDropped: (lines) => this.#deps.report('agent.output_dropped', { lines }, this.#subject()),
         onEnded: (ended) => this.#onEnded(instance, ended),
       },
       this.#deps.clock,

@@ -32,6 +32,8 @@ export interface InstanceSpec {
   readonly heapMb: number
   readonly concurrency: number
   readonly bootTimeoutMs: number
+  /** For the stop hooks of an instance that ends itself; when it is told to end, whoever tells it sets the time. */
+  readonly stopTimeoutMs: number
   readonly env: Readonly<Record<string, string>>
   readonly roles: readonly ModuleSource[]
   readonly mounts: readonly Mount[]
@@ -47,11 +49,15 @@ export interface InstanceHooks {
   onFlush(flush: Flush): void
   /** Lines, log entries, histograms and counts. */
   onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' | 'handlers' }>): void
+  /** So many lines more were printed faster than they could be taken. */
+  onLinesDropped(lines: number): void
   /** Last of all, once: everything it had posted has been taken. */
   onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
 }
 
 const HEARTBEAT_MS = 500
+/** Lines that were dropped are told at most this often, and at the end. */
+const DROPPED_EVERY_MS = 1000
 
 export class Instance implements Link {
   readonly id: string
@@ -75,6 +81,9 @@ export class Instance implements Link {
   #failedSeq: number | undefined
   #thrown: unknown
   #timer: Timer | null = null
+  /** Of those that were dropped, so many have been told. */
+  #linesDropped = 0
+  #droppedToldAt = Number.NEGATIVE_INFINITY
 
   constructor(spec: InstanceSpec, hooks: InstanceHooks, clock: Clock) {
     this.id = spec.id
@@ -209,10 +218,14 @@ export class Instance implements Link {
       case 'ending':
         this.#reported = { cause: message.cause, ...(message.error === undefined ? {} : { error: message.error }) }
         this.#failedSeq = message.seq
+        if (message.cause === 'normal' && this.#told === undefined)
+          this.#setTimer(this.#spec.stopTimeoutMs, () => this.terminate('shutdown_timeout'))
         return
       case 'lines':
         this.recorder.add(CELL.linesTaken, message.lines.length)
-        return this.#hooks.onOutput(message)
+        this.#hooks.onOutput(message)
+        if (this.#clock.now() - this.#droppedToldAt >= DROPPED_EVERY_MS) this.#tellDropped()
+        return
       case 'log':
       case 'histogram':
       case 'handlers':
@@ -220,6 +233,14 @@ export class Instance implements Link {
       default:
         message satisfies never
     }
+  }
+
+  #tellDropped(): void {
+    const dropped = this.recorder.read(CELL.linesDropped)
+    if (dropped === this.#linesDropped) return
+    this.#hooks.onLinesDropped(dropped - this.#linesDropped)
+    this.#linesDropped = dropped
+    this.#droppedToldAt = this.#clock.now()
   }
 
   #onProof({ version, proof }: { version: number; proof: string }): void {
@@ -255,6 +276,7 @@ export class Instance implements Link {
     for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {
       this.#onData(left.message as DataFromThread)
     }
+    this.#tellDropped()
     this.#data.close()
     this.#lent?.close()
     this.#hooks.onEnded({

@@ -1,4 +1,5 @@
 /** How the host's log looks on a terminal: one line each, the time, the agent, the text. */
+import { lookOf } from './terminal.ts'
 
 /** An entry of the log, as pino writes it. */
 interface Entry {
@@ -24,7 +25,7 @@ export function logPrinter(json: boolean): { write(line: string): void } {
     write: (line) => {
       const entry = JSON.parse(line) as Entry
       const target = entry.stream === undefined ? process.stderr : process.stdout
-      target.write(`${format(entry, target.isTTY === true && process.env['NO_COLOR'] === undefined)}\n`)
+      target.write(`${format(entry, lookOf(target, process.env).colour)}\n`)
     },
   }
 }

@@ -1,66 +1,98 @@
 /**
  * `holt up`: hosts a fleet in the foreground. What agents print goes to stdout under their names, what the host has to
- * say to stderr. SIGINT and SIGTERM end it within one deadline; a second signal ends it at once.
+ * say to stderr. It ends within one deadline by SIGINT, by SIGTERM, or when it is asked to over its socket; a second
+ * signal ends it at once.
  */
-import { parseArgs } from 'node:util'
+import { resolve } from 'node:path'
 import { openHost } from '../host/boot.ts'
 import type { Host } from '../host/host.ts'
 import { HoltError } from '../model/error.ts'
-import { createLog, LOG_LEVELS, type LogLevel } from '../platform/log.ts'
+import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
+import { findSocket } from '../transports/client/find-socket.ts'
+import { type Served, serve } from '../transports/serve.ts'
+import { EXIT } from './exit.ts'
+import type { Run } from './invocation.ts'
 import { logPrinter } from './print.ts'
 
 /** Exit code of a process ended by a signal, after POSIX shells: 128 and the number of the signal. */
 const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const
 type Signal = keyof typeof SIGNAL_EXIT
 
-export async function up(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs(args)
-  if (positionals.length > 1)
-    throw new HoltError(
-      'InvalidOption',
-      `expected one folder at most, found ${positionals.length}: ${positionals.join(', ')}`,
-    )
-  const level = values['log-level'] as LogLevel
+export const up: Run = async ({ args, options }) => {
+  const level = (options.logLevel ?? 'info') as LogLevel
   if (!LOG_LEVELS.includes(level))
     throw new HoltError('InvalidOption', `--log-level: expected one of ${LOG_LEVELS.join(', ')}, found '${level}'`)
   const firstSignal = listen()
-  const host = await openHost({ fleet: positionals[0] ?? '.', log: createLog(level, logPrinter(values.json === true)) })
-  // A signal while the fleet starts ends it as well.
-  void host.start()
-  return end(host, await firstSignal)
+  const log = createLog(level, logPrinter(options.json === true))
+  const host = await openHost({ fleet: args[0] ?? '.', log })
+  const served = await serveOrEnd(host, options.socket)
+  const ended = new Promise<string>((resolveEnded) => host.onClose(() => resolveEnded('socket')))
+  // A signal while the fleet starts ends it as well; so does a start that fails, which the rejection tells.
+  const started = host.start().then(() => tellHowToAttach(log, served.socket))
+  const failed = new Promise<never>((_, reject) => started.catch(reject))
+  try {
+    const by = await Promise.race([firstSignal, ended, failed])
+    return await end(host, served, by)
+  } catch (error) {
+    await host.shutdown({ by: 'holt up' })
+    throw error
+  }
 }
 
-async function end(host: Host, signal: Signal): Promise<number> {
-  const { stuck } = await host.shutdown({ by: signal })
-  if (stuck.length === 0) return 0
+/** A path that cannot be had is told before any agent is started. */
+async function serveOrEnd(host: Host, socket: string | undefined): Promise<Served> {
+  try {
+    return await serve(host, { socket: socket === undefined ? true : resolve(socket) })
+  } catch (error) {
+    await host.shutdown({ by: 'holt up' })
+    throw error
+  }
+}
+
+function tellHowToAttach(log: Logger, socket: string): void {
+  const option = isFound(socket) ? '' : ` --socket ${quoted(socket)}`
+  const commands = ['status', 'watch', 'down'].map((command) => `holt ${command}${option}`)
+  log.info({ kind: 'host.socket', socket }, `attach with: ${commands.join(' | ')}`)
+}
+
+/** Whether a client in the present folder comes to this socket by itself. */
+function isFound(socket: string): boolean {
+  try {
+    return findSocket().path === socket
+  } catch {
+    return false
+  }
+}
+
+const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+
+async function end(host: Host, served: Served, by: string): Promise<number> {
+  // Where it has ended already, this is its report.
+  const { stuck } = await host.shutdown({ by })
+  await served.close()
+  if (stuck.length === 0) return EXIT.done
   process.stderr.write(`holt: ended by force, these could not be stopped: ${stuck.join(', ')}\n`)
   // process.exit would wait for a thread that is inside a native call; only this does not.
   process.kill(process.pid, 'SIGKILL')
-  return 1
-}
-
-function readArgs(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { 'log-level': { type: 'string', default: 'info' }, json: { type: 'boolean', default: false } },
-    })
-  } catch (error) {
-    throw new HoltError('InvalidOption', error instanceof Error ? error.message : String(error))
-  }
+  return EXIT.unforeseen
 }
 
 /** Listens from the first moment, so that a signal during the boot is not lost. The second one ends the process here. */
 function listen(): Promise<Signal> {
   let heard = false
-  return new Promise((resolve) => {
+  return new Promise((resolveSignal) => {
     for (const signal of Object.keys(SIGNAL_EXIT) as Signal[]) {
       process.on(signal, () => {
-        if (heard) process.exit(SIGNAL_EXIT[signal])
+        if (heard) endAtOnce(signal)
         heard = true
-        resolve(signal)
+        resolveSignal(signal)
       })
     }
   })
+}
+
+/** The platform waits for threads on the way out, and one inside a native call may take long: a third signal ends even that. */
+function endAtOnce(signal: Signal): void {
+  for (const one of Object.keys(SIGNAL_EXIT)) process.removeAllListeners(one)
+  process.exit(SIGNAL_EXIT[signal])
 }

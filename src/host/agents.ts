@@ -6,11 +6,12 @@ import { Agent } from '../actors/agent.ts'
 import type { AgentDeps, AgentSpec } from '../actors/agent-spec.ts'
 import type { Router } from '../actors/outbound.ts'
 import type { Registry } from '../capabilities/registry.ts'
-import type { AgentManifest } from '../manifest/agent-manifest.ts'
+import type { AgentManifest, Grant } from '../manifest/agent-manifest.ts'
 import { DEFAULTS } from '../manifest/defaults.ts'
 import type { AgentChild, FleetManifest } from '../manifest/fleet-manifest.ts'
 import { loadAgent } from '../manifest/load.ts'
 import type { DeathRecord } from '../model/death.ts'
+import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentRecord } from '../model/intent.ts'
 import { encodePayload } from '../model/payload.ts'
@@ -40,16 +41,21 @@ export interface AgentMaker {
   make(child: AgentChild): Agent
   /** @throws HoltError `GateRefused`; a manifest that cannot be read is left to the boot to report */
   checkGate(id: string): Promise<void>
+  /** What the agent may call, by the manifest that was last accepted. */
+  grantsOf(id: string): readonly Grant[]
 }
 
 export function agentMaker(parts: MakerParts): AgentMaker {
   const readers = new Map<string, () => Promise<AgentManifest>>()
+  const grants = new Map<string, readonly Grant[]>()
   const deps = sharedDeps(parts)
   return {
     make: (child) => {
       const read = manifestReader(child, parts.manifest)
       readers.set(child.id, read)
-      const agent = new Agent(specOf(child), { ...deps, prepare: preparer(parts, child.id, read) })
+      if (child.result.ok) grants.set(child.id, child.result.manifest.capabilities)
+      const accept = ({ capabilities }: AgentManifest): unknown => grants.set(child.id, capabilities)
+      const agent = new Agent(specOf(child), { ...deps, prepare: preparer(parts, child.id, read, accept) })
       parts.host.directory.add(agent)
       return agent
     },
@@ -59,6 +65,7 @@ export function agentMaker(parts: MakerParts): AgentMaker {
         .catch(() => undefined)
       if (manifest !== undefined) checkGrants(manifest, parts.registry)
     },
+    grantsOf: (id) => grants.get(id) ?? [],
   }
 }
 
@@ -77,7 +84,12 @@ function manifestReader({ result, dir }: AgentChild, fleet: FleetManifest): () =
   }
 }
 
-function preparer(parts: MakerParts, id: string, readManifest: () => Promise<AgentManifest>): AgentDeps['prepare'] {
+function preparer(
+  parts: MakerParts,
+  id: string,
+  readManifest: () => Promise<AgentManifest>,
+  onAccepted: (manifest: AgentManifest) => void,
+): AgentDeps['prepare'] {
   const { registry, cacheDir, manifest, report, host } = parts
   const onRefused = (what: string, stale: boolean): void => {
     const agent = host.directory.get(id)
@@ -87,7 +99,7 @@ function preparer(parts: MakerParts, id: string, readManifest: () => Promise<Age
       report('message.stale_epoch', { what, epoch: 0, current }, { agent: id })
     } else report('capability.refused', { what }, { agent: id })
   }
-  return () => prepare({ id, readManifest, registry, cacheDir, fleetDir: manifest.dir, onRefused })
+  return () => prepare({ id, readManifest, registry, cacheDir, fleetDir: manifest.dir, onRefused, onAccepted })
 }
 
 function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
@@ -154,8 +166,22 @@ function routerOf(host: Host, clock: Clock): Router {
       return false
     },
     emit: async (from, to, name, payload) => directory.get(to).inbox.emit(name, payload, undefined, from),
-    ask: async (from, to, name, payload, options) => directory.get(to).inbox.ask(name, payload, options, from),
+    ask: async (from, to, name, payload, options) => {
+      const { inbox, spec } = directory.get(to)
+      const asked = inbox.ask(name, payload, options, from)
+      return from === to ? asked.catch((error) => Promise.reject(ofItself(error, spec.mailbox.concurrency))) : asked
+    },
   }
+}
+
+/** Whoever waits for itself waits in vain where nothing more is handled at once; the time-out says so. */
+function ofItself(error: unknown, concurrency: number): unknown {
+  if (!(error instanceof HoltError) || error.code !== 'Timeout') return error
+  return new HoltError(
+    'Timeout',
+    `${error.message}: it asked itself, and handles ${concurrency} at a time`,
+    error.details,
+  )
 }
 
 /** An agent whose manifest cannot be read is shown under its id, with the defaults. */

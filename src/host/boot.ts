@@ -25,8 +25,10 @@ import { Host } from './host.ts'
 import { intentReader } from './intents.ts'
 import { type CheckedOptions, checkOptions, checkTimeout, type HostOptions } from './options.ts'
 import { shutDown } from './shutdown.ts'
+import { SupervisorCommands } from './supervisor-commands.ts'
 import { buildTree, type Tree } from './tree.ts'
 import { VERSION } from './version.ts'
+import { nodeOf } from './views.ts'
 
 /** The compiler is one process for all hosts of this one; the last host to leave ends it. */
 let openHosts = 0
@@ -119,6 +121,7 @@ interface Parts extends CheckedOptions {
 interface Late {
   tree?: Tree
   commands?: Commands
+  supervisorCommands?: SupervisorCommands
   shuttingDown: boolean
 }
 
@@ -133,11 +136,16 @@ function join(parts: Parts): Host {
   const shuttingDown = (): boolean => late.shuttingDown
   const host: Host = new Host({
     clock,
+    log,
+    fleetDir: manifest.dir,
     facts,
     intentOf,
     identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir },
     tree: () => late.tree!,
     commands: () => late.commands!,
+    supervisorCommands: () => late.supervisorCommands!,
+    registry,
+    grantsOf: (agent) => maker.grantsOf(agent),
     start: async () => {
       const began = clock.now()
       await firstIntents(host, intents)
@@ -173,6 +181,14 @@ function join(parts: Parts): Host {
     revive: (agent) => late.tree!.revive(agent),
     checkGate: maker.checkGate,
     snapshot: (agent) => host.snapshotOf(agent),
+  })
+  late.supervisorCommands = new SupervisorCommands({
+    clock,
+    report,
+    tree: late.tree,
+    commands: late.commands,
+    node: nodeOf,
+    shuttingDown,
   })
   const watch = startWatch(() => host.directory.all(), clock)
   return host

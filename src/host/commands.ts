@@ -26,7 +26,7 @@ export interface CommandDeps {
   readonly report: Report
   supervisorOf(agent: string): Supervisor
   /** Supervises again all the way up, with fresh budgets. */
-  revive(agent: string): void
+  revive(agent: string): Promise<void>
   /** @throws HoltError `GateRefused` listing what is missing */
   checkGate(agent: string): Promise<void>
   snapshot(agent: Agent): AgentSnapshot
@@ -57,6 +57,12 @@ export class Commands {
   holding(agent: string): AgentSnapshot['command'] {
     const held = this.#held.get(agent)
     return held === undefined ? null : { name: held.name, since: held.since, by: held.by }
+  }
+
+  /** A command to a supervisor above takes over from the one that holds the agent, if it is the stronger. */
+  preempt(agent: string, by: Command): void {
+    const held = this.#held.get(agent)
+    if (held !== undefined && preempts(by, held.name)) held.preempt(by)
   }
 
   /**
@@ -97,8 +103,10 @@ export class Commands {
     await this.#deps.checkGate(agent.id)
     if (held.preemptedBy !== null) return undefined
     await this.commit(agent, options, { intent: 'running' })
+    await this.#deps.revive(agent.id)
     if (held.preemptedBy !== null) return undefined
-    this.#deps.revive(agent.id)
+    if (this.#deps.shuttingDown())
+      throw new HoltError('ShuttingDown', `the host is shutting down: agent '${agent.id}' is not started`)
     this.#deps.supervisorOf(agent.id).forgive(agent.id)
     bootedOrThrow(await agent.start(true))
     return undefined
@@ -115,8 +123,8 @@ export class Commands {
     const supervisor = this.#deps.supervisorOf(agent.id)
     supervisor.cancel(agent.id)
     await agent.end({ cause: 'shutdown', graceMs: agent.spec.limits.stopTimeoutMs, abort: false, handOver: true })
+    await this.#deps.revive(agent.id)
     if (held.preemptedBy !== null || this.#deps.shuttingDown()) return undefined
-    this.#deps.revive(agent.id)
     supervisor.forgive(agent.id)
     bootedOrThrow(await agent.start(false))
     return undefined

@@ -6,21 +6,33 @@ import type { Agent } from '../actors/agent.ts'
 import { Directory } from '../actors/directory.ts'
 import { AgentRef } from '../actors/ref.ts'
 import { snapshotOf } from '../actors/snapshot.ts'
-import type { Status } from '../model/canonical.ts'
 import type { AnyRole, RoleShape } from '../model/contract.ts'
 import type { DeathRecord } from '../model/death.ts'
 import type { Fact } from '../model/fact.ts'
-import type { IntentRecord } from '../model/intent.ts'
+import type { Command, IntentRecord } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
-import type { AgentSnapshot, FleetSnapshot } from '../model/snapshot.ts'
+import type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from '../model/snapshot.ts'
+import type {
+  AgentDetail,
+  CapabilityView,
+  MailboxView,
+  Summary,
+  SupervisorAnswer,
+  TreeNode,
+  Why,
+} from '../model/view.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/log.ts'
 import { type Bus, createBus } from '../streams/bus.ts'
 import { createEveryState, createLatestState, type EveryState, type LatestState } from '../streams/state.ts'
+import { where } from '../streams/where.ts'
 import type { Commands } from './commands.ts'
 import type { Facts } from './facts.ts'
 import type { ShutdownReport } from './shutdown.ts'
+import type { SupervisorCommands } from './supervisor-commands.ts'
 import type { Tree } from './tree.ts'
+import { countsOf, type ViewParts, Views } from './views.ts'
 
 /** A line an agent printed, or an entry it logged. */
 export interface Output {
@@ -41,12 +53,18 @@ export interface HostIdentity {
 
 export interface HostParts {
   readonly clock: Clock
+  readonly log: Logger
+  /** The folder that the fleet was read from, or that its paths are relative to. */
+  readonly fleetDir: string
   readonly identity: HostIdentity
   readonly facts: Facts
   readonly intentOf: (agent: string) => IntentRecord
   /** Called once all agents exist. */
   readonly tree: () => Tree
   readonly commands: () => Commands
+  readonly supervisorCommands: () => SupervisorCommands
+  readonly registry: ViewParts['registry']
+  readonly grantsOf: ViewParts['grantsOf']
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
 }
@@ -55,6 +73,9 @@ interface AgentStreams {
   readonly phase: EveryState<Phase>
   readonly snapshot: LatestState<AgentSnapshot>
 }
+
+/** The snapshot of an agent after it and what it adds, or a supervisor with all below it. */
+export type CommandAnswer = (AgentSnapshot & CommandExtras) | SupervisorAnswer
 
 /** Lines kept for a subscriber that does not keep up. */
 const OUTPUT_LIMIT = 16_384
@@ -68,16 +89,32 @@ export class Host {
   readonly #deadLetters: Bus<DeadLetter>
   readonly #output: Bus<Output>
   readonly #fleet: LatestState<FleetSnapshot>
+  readonly #views: Views
+  /** Null: they have been called. */
+  #onClose: Set<() => void> | null = new Set()
   #started: Promise<void> | null = null
   #ended: Promise<ShutdownReport> | null = null
 
   constructor(parts: HostParts) {
     this.#parts = parts
     const { watched } = parts.facts
+    this.#views = new Views({
+      ...parts,
+      directory: this.directory,
+      snapshotOf: (agent) => this.snapshotOf(agent),
+    })
     this.#deaths = createBus(watched('deaths$'))
     this.#deadLetters = createBus(watched('deadLetters$'))
     this.#output = createBus({ ...watched('output$'), limit: OUTPUT_LIMIT, slice: 1024 })
     this.#fleet = createLatestState(() => this.fleet(), watched('fleet$'))
+  }
+
+  get fleetDir(): string {
+    return this.#parts.fleetDir
+  }
+
+  get log(): Logger {
+    return this.#parts.log
   }
 
   /** Everything the runtime reports. A subscriber that does not keep up gets `stream.gap` in place of what it missed. */
@@ -131,9 +168,71 @@ export class Host {
   fleet(): FleetSnapshot {
     const { identity, clock } = this.#parts
     const agents = this.directory.all().map((agent) => this.snapshotOf(agent))
-    const counts: Partial<Record<Status, number>> = {}
-    for (const { status } of agents) counts[status] = (counts[status] ?? 0) + 1
-    return { host: { ...identity, pid: process.pid, uptimeMs: clock.wall() - identity.startedAt }, agents, counts }
+    const host = { ...identity, pid: process.pid, uptimeMs: clock.wall() - identity.startedAt }
+    return { host, agents, counts: countsOf(agents) }
+  }
+
+  summary(): Summary {
+    const { identity, clock } = this.#parts
+    const { id, version, startedAt } = identity
+    return {
+      name: 'holt',
+      version,
+      host: id,
+      uptimeMs: clock.wall() - startedAt,
+      counts: countsOf(this.directory.all()),
+    }
+  }
+
+  /** @throws HoltError `NoSuchAgent`; so do the other views of one agent */
+  detail(id: string): AgentDetail {
+    return this.#views.detail(id)
+  }
+
+  tree(): TreeNode {
+    return this.#views.tree()
+  }
+
+  /** What is lent, and to whom. */
+  capabilities(): readonly CapabilityView[] {
+    return this.#views.capabilities()
+  }
+
+  /** How instances ended, of one agent or of all, the newest at the end. */
+  deaths(id?: string): readonly DeathRecord[] {
+    return this.#views.deaths(id)
+  }
+
+  /** Why an agent is where it is, and what would change it. */
+  why(id: string): Why {
+    return this.#views.why(id)
+  }
+
+  mailbox(id: string): MailboxView {
+    return this.#views.mailbox(id)
+  }
+
+  /** Takes out what waits for an agent and has not been handed to its thread; each message becomes a dead letter. */
+  purge(id: string): { readonly purged: number } {
+    return { purged: this.directory.get(id).inbox.purge() }
+  }
+
+  /** Facts from now on, of one agent or of all; gaps are told in either. */
+  facts(id?: string): Observable<Fact> {
+    if (id === undefined) return this.facts$
+    const { id: agent } = this.directory.get(id)
+    return where(this.facts$, (fact) => fact.agent === agent || fact.kind === 'stream.gap')
+  }
+
+  /**
+   * A command to an agent, or to a supervisor, which takes `start`, `stop` and `restart`.
+   * @throws HoltError as the command does; `NoSuchAgent`, naming the nearest id of either
+   */
+  command(id: string, command: Command, options?: CommandOptions): Promise<CommandAnswer> {
+    const { tree, commands, supervisorCommands } = this.#parts
+    const supervisor = tree().supervisors.get(id)
+    if (supervisor !== undefined) return supervisorCommands().run(supervisor, command, options)
+    return commands().run(this.directory.get(id, tree().supervisors.keys()), command, options)
   }
 
   /** Starts the fleet by intent; resolves once every agent has settled. A second call gets the same. */
@@ -149,6 +248,16 @@ export class Host {
   shutdown(options: { readonly timeoutMs?: number; readonly by?: string } = {}): Promise<ShutdownReport> {
     this.#ended ??= this.#parts.shutdown(options).finally(() => this.#close())
     return this.#ended
+  }
+
+  /**
+   * Calls once the host has ended, before `shutdown` resolves: for what stands in front of it, like a socket.
+   * @returns takes it back
+   */
+  onClose(call: () => void): () => void {
+    if (this.#onClose === null) call()
+    this.#onClose?.add(call)
+    return () => void this.#onClose?.delete(call)
   }
 
   // --- told by boot.ts ---------------------------------------------------------------------------------------------
@@ -202,5 +311,8 @@ export class Host {
     }
     for (const stream of [this.#deaths, this.#deadLetters, this.#output, this.#fleet, this.#parts.facts.bus])
       stream.close()
+    const calls = this.#onClose ?? []
+    this.#onClose = null
+    for (const call of calls) call()
   }
 }

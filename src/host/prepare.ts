@@ -21,6 +21,8 @@ export interface PrepareOptions {
   readonly fleetDir: string
   /** Told of a capability call that was refused. */
   readonly onRefused: (what: string, staleEpoch: boolean) => void
+  /** Told of the manifest that has passed every step. */
+  readonly onAccepted: (manifest: AgentManifest) => void
 }
 
 async function at<T>(step: BootStep, work: () => Promise<T> | T): Promise<T> {
@@ -41,6 +43,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const roles = await at('compile', () =>
     compileModules(manifest.roles, { cacheDir, fleetDir, resolveHolt: contractFiles() }),
   )
+  options.onAccepted(manifest)
   const grants = manifest.capabilities
   const lent = registry.needsPort(grants)
   return {

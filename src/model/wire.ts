@@ -91,7 +91,7 @@ export type FromThread =
   | { readonly type: 'refused'; readonly step: BootStep; readonly error: ErrorShape }
   /** The pause flag was seen and nothing runs any more. */
   | { readonly type: 'paused'; readonly n: number }
-  /** The next thing is the end of the thread. */
+  /** It ends by its own doing: at once, or, where the cause is `normal`, when its stop hooks have run. */
   | { readonly type: 'ending'; readonly cause: 'crash' | 'normal'; readonly error?: ErrorShape; readonly seq?: number }
   | {
       readonly type: 'lines'

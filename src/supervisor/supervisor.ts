@@ -31,6 +31,20 @@ export interface GaveUp {
   readonly withinMs: number
 }
 
+/** An operator's stop. */
+export interface StoppedBy {
+  readonly by: string
+  /** Wall clock. */
+  readonly at: number
+  readonly reason: string | null
+}
+
+/** Agents that had to be ended because their time was up, and those that even that did not end. */
+export interface StopReport {
+  readonly killed: string[]
+  readonly stuck: string[]
+}
+
 /** How long past its grace a thread is waited for before it is named stuck. */
 const STUCK_MS = 1000
 
@@ -40,12 +54,15 @@ export class Supervisor {
   /** Restarts over its life. */
   restarts = 0
   gaveUp: GaveUp | null = null
+  /** Set where an operator had it stopped, until it supervises again. */
+  stopped: StoppedBy | null = null
   /** Told when it gives up; at the root nobody is. */
   onGaveUp: (() => void) | null = null
   readonly #deps: SupervisorDeps
   readonly #byId: ReadonlyMap<string, Child>
   #window: readonly number[] = []
   #up = false
+  #ending: Promise<unknown> = Promise.resolve()
 
   constructor(options: SupervisorOptions, children: readonly Child[], deps: SupervisorDeps) {
     this.options = options
@@ -79,6 +96,7 @@ export class Supervisor {
   revive(): void {
     this.#up = true
     this.gaveUp = null
+    this.stopped = null
     this.#window = []
   }
 
@@ -117,12 +135,22 @@ export class Supervisor {
     })
   }
 
-  /**
-   * Ends the children in reverse within `deadlineMs` (monotonic). Returns those that had to be killed, and those that
-   * even that did not end.
-   */
-  async stop(deadlineMs: number): Promise<{ killed: string[]; stuck: string[] }> {
+  /** Ends the children in reverse within `deadlineMs` (monotonic). */
+  stop(deadlineMs: number): Promise<StopReport> {
     this.#up = false
+    const report = this.#stopAll(deadlineMs)
+    this.#ending = Promise.allSettled([this.#ending, report])
+    return report
+  }
+
+  /** Resolves once no stop is under way, by whomever: what is started before that would be ended by it. */
+  async settled(): Promise<void> {
+    await this.#ending
+  }
+
+  // --- inside ------------------------------------------------------------------------------------------------------
+
+  async #stopAll(deadlineMs: number): Promise<StopReport> {
     const killed: string[] = []
     const stuck: string[] = []
     for (const child of [...this.children].reverse()) {
@@ -145,8 +173,6 @@ export class Supervisor {
     }
     return { killed, stuck }
   }
-
-  // --- inside ------------------------------------------------------------------------------------------------------
 
   async #start(child: Child, fresh: boolean): Promise<void> {
     if (child.member.kind === 'supervisor') return child.member.supervisor.start()

@@ -204,6 +204,8 @@ export class Loop {
   async #end(why: 'told' | 'self'): Promise<void> {
     this.#ending = 'self'
     this.#open = Number.POSITIVE_INFINITY
+    // Told before the hooks run: the host sees to it that they end.
+    if (why === 'self') this.#parts.post({ type: 'ending', cause: 'normal' })
     try {
       await this.#invoker?.runStops()
       await this.#mounted?.shutdown()
@@ -211,7 +213,6 @@ export class Loop {
       this.#parts.fatal(error)
     }
     this.#parts.outbox.flush()
-    if (why === 'self') this.#parts.post({ type: 'ending', cause: 'normal' })
     process.exit(0)
   }
 }

@@ -24,6 +24,8 @@ export class Outbox {
   readonly #recorder: FlightRecorder
   readonly #port: MessagePort
   readonly #waiting = new Map<number, Waiting>()
+  /** Emits and asks that wait for credit, in order. */
+  readonly #held: (() => void)[] = []
   #nextId = 1
   #sent = 0
   #armed = false
@@ -105,12 +107,18 @@ export class Outbox {
     })
   }
 
-  async #request(to: string, name: string, body: Body, due: number): Promise<unknown> {
-    while (!this.#hasCredit()) await new Promise((resolve) => setImmediate(resolve))
+  #request(to: string, name: string, body: Body, due: number): Promise<unknown> {
     const id = this.#nextId++
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
-    this.#send(to, name, body, id, due)
+    const send = (): void => this.#send(to, name, body, id, due)
+    if (this.#hasCredit()) send()
+    else if (this.#held.push(send) === 1) setImmediate(this.#letOut)
     return answer
+  }
+
+  readonly #letOut = (): void => {
+    for (const send of this.#held.splice(0, this.#credit)) send()
+    if (this.#held.length > 0) setImmediate(this.#letOut)
   }
 
   #send(to: string, name: string, body: Body, id: number, due: number): void {
@@ -119,8 +127,13 @@ export class Outbox {
     this.#arm(this.#sends.count)
   }
 
+  /** Nothing overtakes what waits for credit. */
   #hasCredit(): boolean {
-    return signedDifference(this.#sent, this.#recorder.read(CELL.sendsTaken)) < CREDIT
+    return this.#held.length === 0 && this.#credit > 0
+  }
+
+  get #credit(): number {
+    return CREDIT - signedDifference(this.#sent, this.#recorder.read(CELL.sendsTaken))
   }
 
   // --- leaving -----------------------------------------------------------------------------------------------------

@@ -23,13 +23,19 @@ interface Row<I> {
   readonly input: z.ZodType<I>
   /** Keys of the input that positional arguments fill, in order: `args` of the socket, words of the CLI. */
   readonly positional: readonly string[]
-  readonly rest: { readonly verb: 'GET' | 'POST' | 'DELETE'; readonly path: string }
-  /** Usage for the CLI, without the command's own name: `ID [JSON]`. Null: not a command of its own. */
+  readonly rest: {
+    readonly verb: 'GET' | 'POST' | 'DELETE'
+    /** Parts in braces are keys of the input; the rest of it is the query of a GET, the body of all else. */
+    readonly path: string
+    /** The same for one agent, where `id` may be left out. */
+    readonly agentPath?: string
+  }
+  /** Usage for the CLI, without the command's own name: `ID [JSON] [--now]`. Null: not a command of its own. */
   readonly cli: string | null
 }
 
 /** Answers once. */
-export interface CallOperation<I = never, O = unknown> extends Row<I> {
+export interface CallOperation<I = unknown, O = unknown> extends Row<I> {
   readonly kind: 'call'
   readonly output: z.ZodType<O>
   /** @throws HoltError */
@@ -37,7 +43,7 @@ export interface CallOperation<I = never, O = unknown> extends Row<I> {
 }
 
 /** Answers `ok`, then with one value after the other until the caller goes or the host ends. */
-export interface StreamOperation<I = never, O = unknown> extends Row<I> {
+export interface StreamOperation<I = unknown, O = unknown> extends Row<I> {
   readonly kind: 'stream'
   /** Of each value. */
   readonly output: z.ZodType<O>
@@ -45,4 +51,5 @@ export interface StreamOperation<I = never, O = unknown> extends Row<I> {
   open(host: Host, input: I, caller: Caller): Observable<O>
 }
 
-export type Operation = CallOperation<never, unknown> | StreamOperation<never, unknown>
+/** Any row; its input is what `parseInput` answers. */
+export type Operation = CallOperation | StreamOperation

@@ -67,7 +67,9 @@ describe('what was in flight', () => {
     tested.thread.work(1)
     tested.thread.begin()
     const remains = tested.inbox.pump.detach()
-    expect(describeInFlight(tested.inbox, remains, 77)).toEqual([{ seq: 2, name: 'b', id: 2, kind: 'ask', begunAt: 77 }])
+    expect(describeInFlight(tested.inbox, remains, 77)).toEqual([
+      { seq: 2, name: 'b', id: 2, kind: 'ask', begunAt: 77 },
+    ])
   })
 
   it('frees an exclusive command, also where its caller had gone', async () => {

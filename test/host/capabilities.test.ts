@@ -1,9 +1,11 @@
 /** Capabilities in a real fleet: what is granted is there and nothing else, in each of the three places. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
 import type { Host } from '../../src/host/host.ts'
 import { eventually } from '../eventually.ts'
-import { AT_ONCE, type FleetText, hostFleet, NO_BUDGET, role } from '../fleet-on-disk.ts'
+import { AT_ONCE, at, type FleetText, hostFleet, NO_BUDGET, role, writeFleet } from '../fleet-on-disk.ts'
 import { AT_GATE, Gate } from '../gate.ts'
 
 const capability = (id: string, placement: string): string => `
@@ -162,6 +164,18 @@ describe('what may not be', () => {
     })
     expect(refused.snapshot()).toMatchObject({ phase: 'FAILED' })
     expect(refused.deaths()).toHaveLength(1)
+  })
+
+  it('a refused activate leaves a suspended agent suspended, and its mailbox as it was', async () => {
+    const dir = await writeFleet({ agents: { a: { role: CALLER } } })
+    const a = (await hostFleet(dir)).agent('a')
+    await a.suspend()
+    await a.emit('hold', 1)
+    const manifest = { id: 'a', name: 'A', capabilities: [{ id: 'nothere', allow: [] }] }
+    await writeFile(join(dir, at('a'), 'agent.yml'), JSON.stringify(manifest))
+    await expect(a.activate()).rejects.toMatchObject({ code: 'GateRefused' })
+    expect(a.snapshot()).toMatchObject({ phase: 'STOPPED', intent: 'suspended', mailbox: { depth: 1 } })
+    expect(a.deaths()).toHaveLength(1)
   })
 
   it('a capability that does not boot, or is none, keeps only those out that were granted it', async () => {

@@ -186,7 +186,7 @@ describe('C037 asks while the agent is restarted', () => {
 })
 
 describe('C040 nothing is left behind', () => {
-  it('by 300 rounds of start, ask and kill in mid-call', async () => {
+  it('by 300 rounds of start, ask and kill in mid-call', { timeout: 120_000 }, async () => {
     const warnings: string[] = []
     const onWarning = ({ name }: Error): unknown => warnings.push(name)
     process.on('warning', onWarning)

@@ -85,6 +85,25 @@ describe('stop and start', () => {
     expect(await host.agent('hand').start()).toMatchObject({ phase: 'ACTIVE' })
   })
 
+  it('ctx.stop with a stop hook that never ends is ended after stopTimeoutMs', async () => {
+    const hangs = HAND.replace("console.log('stop hook')", 'return new Promise(() => {})')
+    const host = await hostFleet({
+      agents: { hand: { role: hangs, manifest: { limits: { stopTimeoutMs: 50 }, restart: { type: 'temporary' } } } },
+    })
+    const hand = host.agent('hand')
+    hand.tell('end')
+    await eventually(() => hand.phase === 'STOPPED', 'STOPPED')
+    expect(hand.deaths()).toMatchObject([{ cause: 'shutdown_timeout', class: 'crash' }])
+  })
+
+  it('ctx.stop with a stop hook that throws is a crash', async () => {
+    const throws = HAND.replace("console.log('stop hook')", "throw new Error('no goodbye')")
+    const host = await hostFleet({ agents: { hand: { role: throws, manifest: { restart: { type: 'temporary' } } } } })
+    host.agent('hand').tell('end')
+    await eventually(() => host.agent('hand').phase === 'STOPPED', 'STOPPED')
+    expect(host.agent('hand').deaths()).toMatchObject([{ cause: 'crash', error: { message: 'no goodbye' } }])
+  })
+
   it('ctx.stop ends with cause normal, after the handler', async () => {
     const { hand, lines } = await one({ restart: { type: 'transient' } })
     expect(await hand.emit('end')).toEqual({ fate: 'handled' })

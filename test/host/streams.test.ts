@@ -158,6 +158,30 @@ describe('C001 output', () => {
   })
 })
 
+describe('C019 output without end', () => {
+  it('is bounded, and what was dropped is counted and told', async () => {
+    const [writes, each] = [10, 20_000]
+    const flood = `for (let i = 0; i < ${writes}; i++) process.stdout.write('line\\n'.repeat(${each}))`
+    const talker = role(`events: { flood() { ${flood} } }`)
+    let lines = 0
+    const write = (line: string): unknown => line.includes('"msg":"line"') && lines++
+    const host = await hostFleet(
+      { agents: { talker: { role: talker, manifest: { restart: { type: 'temporary' } } } } },
+      { log: pino({ level: 'info' }, { write }) },
+    )
+    let dropped = 0
+    host.facts$.subscribe(({ kind, data }) => {
+      if (kind === 'agent.output_dropped') dropped += (data as { lines: number }).lines
+    })
+    await host.agent('talker').emit('flood')
+    await host.agent('talker').stop()
+    await eventually(
+      () => dropped > 0 && lines + dropped === writes * each,
+      () => `${lines} lines and ${dropped} dropped to be ${writes * each}`,
+    )
+  })
+})
+
 describe('an observer that throws is cut off and reported, and nobody else is harmed', () => {
   const streams: [string, (host: Host) => Observable<unknown>][] = [
     ['facts$', (host) => host.facts$],

@@ -1,0 +1,228 @@
+/**
+ * The commands of the CLI, one row each: how it is written, what it is for, an example, and where its code is. Nothing
+ * of that code is loaded before it is asked for. A test holds the rows against the table of operations.
+ */
+import type { Command } from '../model/intent.ts'
+import type { Run } from './invocation.ts'
+
+export interface OptionRow {
+  /** `--timeout-ms N` */
+  readonly flags: string
+  readonly text: string
+  /** Its value is a number of milliseconds. @default false */
+  readonly ms?: true
+}
+
+export interface CommandRow {
+  readonly name: string
+  /** Heading in the help. */
+  readonly group: 'The host' | 'Looking' | 'Agents' | 'Messages'
+  /** `ID EVENT [JSON]`; words in brackets may be left out. */
+  readonly usage: string
+  /** What the words are, where it needs saying. */
+  readonly words?: string
+  readonly summary: string
+  /** What follows `holt `. */
+  readonly example: string
+  readonly options?: readonly OptionRow[]
+  /** Speaks to a host that runs. @default true */
+  readonly remote?: false
+  /** How long it waits for an answer, ms. @default 10000 */
+  readonly timeoutMs?: number
+  load(): Promise<Run>
+}
+
+export const JSON_OPTION: OptionRow = { flags: '--json', text: 'print JSON, as it goes over the socket' }
+export const SOCKET_OPTION: OptionRow = {
+  flags: '--socket PATH',
+  text: 'socket of the host (default: $HOLT_UDS_PATH, else that of the fleet in the present folder)',
+}
+export const TIMEOUT_OPTION: OptionRow = { flags: '--timeout-ms N', text: 'how long to wait for an answer', ms: true }
+
+const REASON: OptionRow = { flags: '--reason TEXT', text: 'why, as recorded' }
+const NOW: OptionRow = { flags: '--now', text: 'without grace: what is in flight is aborted' }
+
+/** Commands wait for what an agent is at, for as long as its manifest allows. */
+const PATIENT_MS = 120_000
+
+const HOST: readonly CommandRow[] = [
+  {
+    name: 'up',
+    group: 'The host',
+    usage: '[DIR]',
+    words: 'folder',
+    summary: 'host the fleet in DIR (default: the present folder) until Ctrl-C',
+    example: 'up examples/librarian',
+    options: [{ flags: '--log-level LEVEL', text: 'debug, info, warn, error or silent (default: info)' }],
+    remote: false,
+    load: async () => (await import('./up.ts')).up,
+  },
+  {
+    name: 'down',
+    group: 'The host',
+    usage: '',
+    summary: 'end the host, and wait until it has gone',
+    example: 'down',
+    timeoutMs: PATIENT_MS,
+    load: async () => (await import('./down.ts')).down,
+  },
+  {
+    name: 'validate',
+    group: 'The host',
+    usage: '[DIR]',
+    words: 'folder',
+    summary: 'check the manifests of a fleet and start nothing',
+    example: 'validate examples/librarian',
+    remote: false,
+    load: async () => (await import('./validate.ts')).validate,
+  },
+]
+
+const LOOKING: readonly CommandRow[] = [
+  {
+    name: 'status',
+    group: 'Looking',
+    usage: '',
+    summary: 'the host and how every agent stands',
+    example: 'status',
+    load: async () => (await import('./status.ts')).status,
+  },
+  {
+    name: 'list',
+    group: 'Looking',
+    usage: '',
+    summary: 'the agents, by name and version',
+    example: 'list --json',
+    load: async () => (await import('./list.ts')).list,
+  },
+  {
+    name: 'get',
+    group: 'Looking',
+    usage: 'ID',
+    summary: 'one agent in detail',
+    example: 'get librarian',
+    load: async () => (await import('./get.ts')).get,
+  },
+  {
+    name: 'tree',
+    group: 'Looking',
+    usage: '',
+    summary: 'the supervisors and what they keep alive',
+    example: 'tree',
+    load: async () => (await import('./tree.ts')).tree,
+  },
+  {
+    name: 'why',
+    group: 'Looking',
+    usage: 'ID',
+    summary: 'why an agent is where it is, and what would change it',
+    example: 'why reader',
+    load: async () => (await import('./why.ts')).why,
+  },
+  {
+    name: 'deaths',
+    group: 'Looking',
+    usage: '[ID]',
+    words: 'agent',
+    summary: 'how instances ended, and what was decided',
+    example: 'deaths reader',
+    load: async () => (await import('./deaths.ts')).deaths,
+  },
+  {
+    name: 'watch',
+    group: 'Looking',
+    usage: '[ID]',
+    words: 'agent',
+    summary: 'everything that happens from now on, until Ctrl-C',
+    example: 'watch librarian',
+    load: async () => (await import('./watch.ts')).watch,
+  },
+  {
+    name: 'attach',
+    group: 'Looking',
+    usage: 'ID',
+    summary: 'how an agent stands, then what happens to it and what it prints, until Ctrl-C',
+    example: 'attach librarian',
+    load: async () => (await import('./attach.ts')).attach,
+  },
+  {
+    name: 'capabilities',
+    group: 'Looking',
+    usage: '',
+    summary: 'what the host lends, and to whom',
+    example: 'capabilities',
+    load: async () => (await import('./capabilities.ts')).capabilities,
+  },
+]
+
+const control = (name: Command, summary: string, example: string, options: readonly OptionRow[] = []): CommandRow => ({
+  name,
+  group: 'Agents',
+  usage: 'ID',
+  summary,
+  example,
+  options: [...options, REASON],
+  timeoutMs: PATIENT_MS,
+  load: async () => (await import('./control.ts')).control(name),
+})
+
+const AGENTS: readonly CommandRow[] = [
+  control('start', 'start an agent, or all that a supervisor keeps', 'start librarian'),
+  control(
+    'stop',
+    'end an agent once what it is at has ended, or all that a supervisor keeps',
+    'stop librarian --reason "moving house"',
+    [NOW],
+  ),
+  control('restart', 'end and start an agent, or all that a supervisor keeps; mailboxes are kept', 'restart librarian'),
+  control('pause', 'let an agent finish what it is at and begin nothing more', 'pause librarian', [NOW]),
+  control('resume', 'let a paused agent go on', 'resume librarian'),
+  control('activate', 'start an agent that was suspended or stopped', 'activate librarian'),
+  control('suspend', 'abort what an agent is at and free its thread; its mailbox is kept', 'suspend librarian'),
+  control('kill', 'end the thread of an agent now; its supervisor decides', 'kill librarian'),
+]
+
+const MESSAGES: readonly CommandRow[] = [
+  {
+    name: 'emit',
+    group: 'Messages',
+    usage: 'ID EVENT [JSON]',
+    summary: 'send an event and say what became of it',
+    example: `emit librarian document.added '{"path":"a.md","text":"…"}'`,
+    options: [{ flags: '--ttl-ms N', text: 'past this age it is not begun any more', ms: true }],
+    timeoutMs: PATIENT_MS,
+    load: async () => (await import('./emit.ts')).emit,
+  },
+  {
+    name: 'ask',
+    group: 'Messages',
+    usage: 'ID COMMAND [JSON]',
+    summary: 'ask an agent and print its reply',
+    example: `ask librarian find '{"q":"backpressure"}'`,
+    load: async () => (await import('./ask.ts')).ask,
+  },
+  {
+    name: 'commands',
+    group: 'Messages',
+    usage: 'ID',
+    summary: 'what an agent answers to',
+    example: 'commands librarian',
+    load: async () => (await import('./commands.ts')).commands,
+  },
+  {
+    name: 'mailbox',
+    group: 'Messages',
+    usage: 'ID [purge]',
+    summary: 'what waits for an agent and what it is at; purge throws away what waits',
+    example: 'mailbox librarian',
+    load: async () => (await import('./mailbox.ts')).mailbox,
+  },
+]
+
+export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, ...MESSAGES]
+
+/** `holt agent …`: the same commands under the name of what they are about. */
+export const AGENT_ROWS: readonly CommandRow[] = [
+  { ...ROWS.find(({ name }) => name === 'get')!, name: 'status' },
+  ...AGENTS,
+]

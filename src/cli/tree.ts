@@ -1,0 +1,10 @@
+/** `holt tree` */
+import type { TreeNode } from '../model/view.ts'
+import { treeLines } from './format/tree.ts'
+import type { Run } from './invocation.ts'
+
+export const tree: Run = async ({ client, print }) => {
+  const root = (await (await client()).call('tree')) as TreeNode
+  await print(root, (look) => treeLines(root, look))
+  return undefined
+}

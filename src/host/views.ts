@@ -1,0 +1,161 @@
+/**
+ * What people ask to see of a host, read at one moment. Called by `host.ts`; nothing here changes anything, but for
+ * `purge`, which is asked for beside the view of a mailbox.
+ */
+import type { Agent } from '../actors/agent.ts'
+import type { Directory } from '../actors/directory.ts'
+import type { Grant } from '../capabilities/gate.ts'
+import type { Registry } from '../capabilities/registry.ts'
+import type { DeathRecord } from '../model/death.ts'
+import { type IntentRecord, validCommands } from '../model/intent.ts'
+import type { AgentSnapshot, FleetSnapshot } from '../model/snapshot.ts'
+import type { AgentDetail, CapabilityView, MailboxView, TreeNode, WaitingMessage, Why } from '../model/view.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+import type { Tree } from './tree.ts'
+import { explain } from './why.ts'
+
+export interface ViewParts {
+  readonly clock: Clock
+  readonly directory: Directory
+  readonly registry: Pick<Registry, 'list' | 'offers'>
+  readonly intentOf: (agent: string) => IntentRecord
+  readonly grantsOf: (agent: string) => readonly Grant[]
+  readonly tree: () => Tree
+  readonly snapshotOf: (agent: Agent) => AgentSnapshot
+}
+
+/** Messages shown of one mailbox. */
+const SHOWN = 100
+
+export class Views {
+  readonly #parts: ViewParts
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts
+  }
+
+  detail(id: string): AgentDetail {
+    const { directory, snapshotOf, grantsOf } = this.#parts
+    const agent = directory.get(id)
+    const { limits } = agent.spec
+    return {
+      ...snapshotOf(agent),
+      equippedCompetencies: agent.roles.map(({ name, events, commands, needs }) => ({
+        name,
+        events,
+        commands: commands.map((command) => command.name),
+        needs,
+      })),
+      capabilities: grantsOf(id).map((grant) => ({ id: grant.id, methods: grant.allow })),
+      invocationMetrics: agent.invocations.metrics(),
+      channels: [],
+      schedules: [],
+      limits: {
+        heapMb: limits.heapMb,
+        bootTimeoutMs: limits.bootTimeoutMs,
+        stopTimeoutMs: limits.stopTimeoutMs,
+        pauseTimeoutMs: limits.pauseTimeoutMs,
+        abortGraceMs: limits.abortGraceMs,
+        handlerTimeoutMs: limits.handlerTimeoutMs,
+        unresponsiveAfterMs: limits.unresponsiveAfterMs,
+        killAfterMs: limits.killAfterMs,
+      },
+    }
+  }
+
+  capabilities(): CapabilityView[] {
+    const { directory, registry, grantsOf } = this.#parts
+    const unavailable = new Map(registry.offers().map((offer) => [offer.id, offer.unavailable]))
+    return registry.list().map(({ id, placement, methods }) => {
+      const why = unavailable.get(id)
+      const grantedTo = directory.all().flatMap((agent) =>
+        grantsOf(agent.id)
+          .filter((grant) => grant.id === id)
+          .map((grant) => ({ agent: agent.id, methods: grant.allow })),
+      )
+      return { id, placement, methods, ...(why === undefined ? {} : { unavailable: why }), grantedTo }
+    })
+  }
+
+  tree(): TreeNode {
+    return nodeOf(this.#parts.tree().root)
+  }
+
+  /** Of one agent or of all, the newest at the end. */
+  deaths(id?: string): DeathRecord[] {
+    const { directory } = this.#parts
+    if (id !== undefined) return [...directory.get(id).deaths]
+    return directory
+      .all()
+      .flatMap(({ deaths }) => deaths)
+      .sort((a, b) => a.at - b.at)
+  }
+
+  why(id: string): Why {
+    const { clock, directory, intentOf, snapshotOf, tree } = this.#parts
+    const agent = directory.get(id)
+    return explain({
+      snapshot: snapshotOf(agent),
+      intent: intentOf(id),
+      deaths: agent.deaths,
+      inFlight: agent.inFlight(),
+      commands: validCommands(agent.commandState),
+      above: tree()
+        .above(id)
+        .map((supervisor) => ({ id: supervisor.id, gaveUp: supervisor.gaveUp, stopped: supervisor.stopped })),
+      now: clock.wall(),
+    })
+  }
+
+  mailbox(id: string): MailboxView {
+    const agent = this.#parts.directory.get(id)
+    const { depth, capacity, dropped, ignored } = this.#parts.snapshotOf(agent).mailbox
+    return {
+      id,
+      depth,
+      capacity,
+      inFlight: agent.inFlight(),
+      waiting: waitingOf(agent, this.#parts.clock),
+      dropped,
+      ignored,
+      deadLetters: agent.deadLetters.size,
+    }
+  }
+}
+
+function waitingOf({ inbox }: Agent, clock: Clock): WaitingMessage[] {
+  const waiting: WaitingMessage[] = []
+  const now = clock.now()
+  for (const position of inbox.mailbox.positions(inbox.pump.begunTo + 1)) {
+    if (waiting.length === SHOWN) break
+    const { id, name, meta, at } = inbox.mailbox.letterAt(position)!
+    const from = meta?.from === undefined ? {} : { from: meta.from }
+    waiting.push({ id, name, kind: meta?.kind ?? 'event', ageMs: Math.max(0, Math.round(now - at)), ...from })
+  }
+  return waiting
+}
+
+/** A supervisor with all below it. */
+export function nodeOf({ id, options, up, gaveUp, restarts, children }: Supervisor): TreeNode {
+  return {
+    id,
+    kind: 'supervisor',
+    strategy: options.strategy,
+    status: up ? 'Running' : 'Stopped',
+    restarts,
+    ...(gaveUp === null ? {} : { gaveUp }),
+    children: children.map(({ member }) =>
+      member.kind === 'agent' ? leafOf(member.agent) : nodeOf(member.supervisor),
+    ),
+  }
+}
+
+const leafOf = ({ id, phase, status, restarts }: Agent): TreeNode => ({ id, kind: 'agent', phase, status, restarts })
+
+/** How many agents are in which status. */
+export function countsOf(agents: readonly Pick<AgentSnapshot, 'status'>[]): FleetSnapshot['counts'] {
+  const counts: { -readonly [K in keyof FleetSnapshot['counts']]: FleetSnapshot['counts'][K] } = {}
+  for (const { status } of agents) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}

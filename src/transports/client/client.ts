@@ -1,0 +1,69 @@
+/**
+ * A client of a host's socket: calls, which share a connection and are answered as they end, and streams, which have
+ * one each. Errors of the host arrive as they left: code, message, details. Used by the CLI.
+ */
+import { HoltError } from '../../model/error.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
+import { Calls } from './calls.ts'
+import { openChannel } from './channel.ts'
+import { HostStream, type Stream } from './stream.ts'
+
+export interface ConnectOptions {
+  readonly path: string
+  /** Longest wait for the connection and for each answer, ms; `Infinity` for none. @default 30000 */
+  readonly timeoutMs?: number
+  /** Who calls, as the host records it. @default 'client' */
+  readonly who?: string
+  /** @default systemClock */
+  readonly clock?: Clock
+}
+
+type Opts = Readonly<Record<string, unknown>>
+
+export interface Client {
+  /**
+   * Calls an operation by name.
+   * @throws HoltError of the host; `Timeout`; `NoHost` when the host is lost before it has answered
+   */
+  call(name: string, args?: readonly unknown[], opts?: Opts, wait?: { readonly timeoutMs: number }): Promise<unknown>
+  /** Follows a stream operation, from now on: it need not be read to begin. */
+  stream(name: string, args?: readonly unknown[], opts?: Opts): Stream
+  /** Ends every connection; what is still waited for is rejected with `Aborted`. */
+  close(): void
+}
+
+export const DEFAULT_TIMEOUT_MS = 30_000
+
+/** @throws HoltError `NoHost` where nobody listens at the path, saying why; `InvalidOption` */
+export async function connect(options: ConnectOptions): Promise<Client> {
+  const { path, timeoutMs = DEFAULT_TIMEOUT_MS, who = 'client', clock = systemClock } = options
+  const calls = new Calls(path, clock)
+  const channel = await openChannel(
+    {
+      path,
+      clock,
+      onMessage: (message) => calls.take(message),
+      onTold: () => calls.settle(),
+      onLost: (error) => calls.lose(error),
+    },
+    timeoutMs,
+  )
+  const streams = new Set<Stream>()
+  const request = (method: string, params: readonly unknown[], opts: Opts) => ({ method, params, opts, who })
+  return {
+    call: (name, args = [], opts = {}, wait = { timeoutMs }) =>
+      calls.call(channel, request(name, args, opts), wait.timeoutMs),
+    stream(name, args = [], opts = {}) {
+      const stream = new HostStream(
+        { path, clock, timeoutMs, onClosed: () => void streams.delete(stream) },
+        request(name, args, opts),
+      )
+      streams.add(stream)
+      return stream
+    },
+    close() {
+      for (const stream of [...streams]) stream.close()
+      channel.close(new HoltError('Aborted', 'the client was closed'))
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Any value as plain JSON data, for transports whose wire is plain JSON. What has a `toJSON` (a Date) is what that says;
+ * a Map is an object or a list of pairs, a Set a list, a bigint a text, bytes a list of numbers, an error its name and
+ * message. Never throws.
+ */
+import { describeError } from '../model/error.ts'
+
+const MAX_DEPTH = 64
+
+/** The value as JSON would carry it; `undefined` where there is nothing. */
+export function toJson(value: unknown): unknown {
+  return plain(value, [])
+}
+
+function plain(value: unknown, open: readonly object[]): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined
+  if (typeof value !== 'object' || value === null) return value
+  if (open.includes(value)) return '[circular]'
+  if (open.length >= MAX_DEPTH) return '[too deep]'
+  try {
+    return plainObject(value, [...open, value])
+  } catch (error) {
+    return `[unreadable: ${describeError(error).message}]`
+  }
+}
+
+function plainObject(value: object, open: readonly object[]): unknown {
+  if (value instanceof Error) {
+    const { name, message, code } = describeError(value)
+    return { name, message, ...(code === undefined ? {} : { code }) }
+  }
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView))
+    return Array.from(value as Uint8Array, (n) => plain(n, open))
+  const { toJSON } = value as { toJSON?: unknown }
+  if (typeof toJSON === 'function') return plain(Reflect.apply(toJSON, value, ['']), open)
+  if (value instanceof Map) return plainMap(value, open)
+  if (value instanceof Set) return [...value].map((one) => plain(one, open) ?? null)
+  if (Array.isArray(value)) return value.map((one) => plain(one, open) ?? null)
+  return fields(Object.entries(value), open)
+}
+
+function plainMap(map: Map<unknown, unknown>, open: readonly object[]): unknown {
+  const entries = [...map]
+  if (entries.every((entry): entry is [string, unknown] => typeof entry[0] === 'string')) return fields(entries, open)
+  return entries.map(([key, one]) => [plain(key, open) ?? null, plain(one, open) ?? null])
+}
+
+const fields = (entries: readonly (readonly [string, unknown])[], open: readonly object[]): Record<string, unknown> =>
+  Object.fromEntries(
+    entries.flatMap(([key, one]) => {
+      const inner = plain(one, open)
+      return inner === undefined ? [] : [[key, inner]]
+    }),
+  )

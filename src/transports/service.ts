@@ -1,0 +1,36 @@
+/**
+ * What a transport is handed in place of a host: operations by name, ready to be run. Made here from the table and a
+ * host; a test hands in its own.
+ */
+import type { Observable } from 'rxjs'
+import type { Host } from '../host/host.ts'
+import { bindArgs, parseInput } from './bind.ts'
+import { find } from './dispatch.ts'
+import type { Caller } from './operation.ts'
+
+/** What a caller gave: arguments by position with options beside them, or the input by name. */
+export type Given =
+  | { readonly args: readonly unknown[]; readonly opts: Readonly<Record<string, unknown>> }
+  | { readonly input: Readonly<Record<string, unknown>> }
+
+/** An operation whose input has been checked. */
+export type Prepared =
+  | { readonly kind: 'call'; run(): unknown }
+  | { readonly kind: 'stream'; open(): Observable<unknown> }
+
+export interface Service {
+  /** @throws HoltError `NoSuchOperation`, `InvalidInput` */
+  prepare(name: string, given: Given, caller: Caller): Prepared
+}
+
+export function serviceOf(host: Host): Service {
+  return {
+    prepare(name, given, caller) {
+      const operation = find(name)
+      const input = parseInput(operation, 'input' in given ? given.input : bindArgs(operation, given.args, given.opts))
+      return operation.kind === 'call'
+        ? { kind: 'call', run: () => operation.run(host, input, caller) }
+        : { kind: 'stream', open: () => operation.open(host, input, caller) }
+    },
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * What operations answer with, as schemas: OpenAPI is made from them, and tests hold real answers against them. Each is
+ * typed against the type of the model it describes, so that the two cannot drift apart.
+ */
+import { z } from 'zod'
+import type { ShutdownReport } from '../host/shutdown.ts'
+import { type Axes, STATUSES } from '../model/canonical.ts'
+import {
+  type BootStep,
+  DEATH_CAUSES,
+  type DeathClass,
+  type DeathRecord,
+  type Decision,
+  type InFlight,
+} from '../model/death.ts'
+import type { ErrorShape } from '../model/error.ts'
+import { FACTS, type Fact, type FactKind, type Level } from '../model/fact.ts'
+import { type Admission, COMMANDS, type Intent } from '../model/intent.ts'
+import { PHASES } from '../model/lifecycle.ts'
+import { type DeadLetter, type DeadLetterReason, FATES, type Fate, type MessageKind } from '../model/message.ts'
+import type { AgentSnapshot, CommandExtras, FleetSnapshot } from '../model/snapshot.ts'
+import type {
+  AgentDetail,
+  CapabilityView,
+  Competency,
+  HandlerMetrics,
+  Limits,
+  MailboxView,
+  Summary,
+  SupervisorAnswer,
+  TreeNode,
+  WaitingMessage,
+  Why,
+} from '../model/view.ts'
+import type { CommandInfo } from '../model/wire.ts'
+import { extended, objectOf, oneOf } from './shape.ts'
+
+const text = z.string()
+const texts = z.array(text)
+const number = z.number()
+const whole = z.int()
+const truth = z.boolean()
+const status = z.enum(STATUSES)
+const phase = z.enum(PHASES)
+const counts = z.partialRecord(status, whole) as unknown as z.ZodType<FleetSnapshot['counts']>
+const messageKind = oneOf<MessageKind>({ event: true, ask: true })
+
+// --- deaths ------------------------------------------------------------------------------------------------------
+
+export const errorShape: z.ZodType<ErrorShape> = objectOf<ErrorShape>({
+  name: text,
+  message: text,
+  code: z.exactOptional(text),
+  stack: z.exactOptional(text),
+  data: z.exactOptional(z.record(text, z.unknown())),
+  cause: z.exactOptional(z.lazy(() => errorShape)),
+})
+
+export const inFlight = objectOf<InFlight>({
+  seq: whole,
+  name: text,
+  id: whole,
+  kind: messageKind,
+  begunAt: number,
+})
+
+const decision = objectOf<Decision>({
+  rule: oneOf<Decision['rule']>({
+    restart_type: true,
+    backoff: true,
+    restart_intensity: true,
+    restart_limit: true,
+    final_boot_failure: true,
+    intent: true,
+    command: true,
+    host_shutdown: true,
+  }),
+  action: oneOf<Decision['action']>({ restart: true, none: true, give_up: true }),
+  delayMs: z.exactOptional(number),
+  supervisor: text,
+  attempt: whole,
+})
+
+const bootStep = oneOf<BootStep>({
+  manifest: true,
+  env: true,
+  identity: true,
+  gate: true,
+  compile: true,
+  thread: true,
+  credential: true,
+  roles: true,
+  needs: true,
+  capabilities: true,
+})
+
+export const deathRecord = objectOf<DeathRecord>({
+  id: text,
+  agent: text,
+  instance: text,
+  epoch: whole,
+  cause: z.enum(DEATH_CAUSES),
+  class: oneOf<DeathClass>({ normal: true, crash: true, reclaimed: true }),
+  step: z.exactOptional(bootStep),
+  error: z.exactOptional(errorShape),
+  exitCode: z.exactOptional(whole),
+  signal: z.exactOptional(text),
+  uptimeMs: number,
+  at: number,
+  inFlight: z.array(inFlight),
+  unflushed: whole,
+  mailboxDepth: whole,
+  heapUsedMb: number.nullable(),
+  decision,
+})
+
+// --- agents and fleet --------------------------------------------------------------------------------------------
+
+const axes = objectOf<Axes>({
+  desiredStatus: z.enum(['running', 'stopped']),
+  identityVerified: truth,
+  acceptingWork: truth,
+  health: z.enum(['good', 'bad']),
+  alive: truth,
+})
+
+export const agentSnapshot = objectOf<AgentSnapshot>({
+  id: text,
+  name: text,
+  version: text,
+  phase,
+  status,
+  intent: oneOf<Intent>({ running: true, suspended: true, stopped: true }),
+  admission: oneOf<Admission>({ open: true, cordoned: true }),
+  generation: whole,
+  isolation: z.literal('thread'),
+  supervisor: text,
+  axes,
+  healthCause: z.enum(['observed-bad', 'unobservable']).nullable(),
+  superseded: truth,
+  activity: z.enum(['busy', 'idle']),
+  instance: objectOf<NonNullable<AgentSnapshot['instance']>>({
+    id: text,
+    epoch: whole,
+    startedAt: number,
+    uptimeMs: number,
+  }).nullable(),
+  restarts: whole,
+  nextRestartAt: number.nullable(),
+  changedOnDisk: truth,
+  command: objectOf<NonNullable<AgentSnapshot['command']>>({
+    name: z.enum(COMMANDS),
+    since: number,
+    by: text,
+  }).nullable(),
+  pausedSince: number.nullable(),
+  pausedBy: text.nullable(),
+  reason: text.nullable(),
+  mailbox: objectOf<AgentSnapshot['mailbox']>({
+    depth: whole,
+    capacity: whole,
+    inFlight: whole,
+    oldestAgeMs: number.nullable(),
+    dropped: whole,
+    ignored: whole,
+  }),
+  tasks: objectOf<AgentSnapshot['tasks']>({ received: whole, completed: whole, failed: whole }),
+  heapUsedMb: number.nullable(),
+  lastDeath: deathRecord.nullable(),
+})
+
+/** The answer to a command: the snapshot after it, and what the command adds. */
+export const commandAnswer = extended<AgentSnapshot & CommandExtras, AgentSnapshot>(agentSnapshot, {
+  drained: z.exactOptional(whole),
+  inFlight: z.exactOptional(z.array(inFlight)),
+})
+
+export const fleetSnapshot = objectOf<FleetSnapshot>({
+  host: objectOf<FleetSnapshot['host']>({
+    id: text,
+    pid: whole,
+    version: text,
+    startedAt: number,
+    uptimeMs: number,
+    stateDir: text,
+  }),
+  agents: z.array(agentSnapshot),
+  counts,
+})
+
+export const summary = objectOf<Summary>({
+  name: z.literal('holt'),
+  version: text,
+  host: text,
+  uptimeMs: number,
+  counts,
+})
+
+const limits = objectOf<Limits>({
+  heapMb: number,
+  bootTimeoutMs: number,
+  stopTimeoutMs: number,
+  pauseTimeoutMs: number,
+  abortGraceMs: number,
+  handlerTimeoutMs: number,
+  unresponsiveAfterMs: number,
+  killAfterMs: number,
+})
+
+const handlerMetrics = objectOf<HandlerMetrics>({
+  count: whole,
+  errors: whole,
+  p50Ms: number.nullable(),
+  p95Ms: number.nullable(),
+  p99Ms: number.nullable(),
+})
+
+const methodsOf = { id: text, methods: texts }
+
+export const agentDetail = extended<AgentDetail, AgentSnapshot>(agentSnapshot, {
+  equippedCompetencies: z.array(objectOf<Competency>({ name: text, events: texts, commands: texts, needs: texts })),
+  capabilities: z.array(objectOf<AgentDetail['capabilities'][number]>(methodsOf)),
+  invocationMetrics: z.record(text, handlerMetrics),
+  channels: texts,
+  schedules: z.array(objectOf<AgentDetail['schedules'][number]>({ id: text })),
+  limits,
+})
+
+// --- tree, capabilities, commands --------------------------------------------------------------------------------
+
+export const treeNode: z.ZodType<TreeNode> = objectOf<TreeNode>({
+  id: text,
+  kind: oneOf<TreeNode['kind']>({ supervisor: true, agent: true }),
+  strategy: z.exactOptional(text),
+  phase: z.exactOptional(phase),
+  status,
+  restarts: whole,
+  gaveUp: z.exactOptional(objectOf<NonNullable<TreeNode['gaveUp']>>({ restarts: whole, withinMs: number })),
+  children: z.exactOptional(z.array(z.lazy(() => treeNode))),
+})
+
+export const supervisorAnswer = extended<SupervisorAnswer, TreeNode>(treeNode, {
+  killed: z.exactOptional(texts),
+  stillRunning: z.exactOptional(texts),
+})
+
+export const capability = objectOf<CapabilityView>({
+  id: text,
+  placement: z.enum(['host', 'pool', 'agent']),
+  methods: texts,
+  unavailable: z.exactOptional(text),
+  grantedTo: z.array(objectOf<CapabilityView['grantedTo'][number]>({ agent: text, methods: texts })),
+})
+
+export const command = objectOf<CommandInfo>({
+  name: text,
+  role: text,
+  summary: text,
+  inputSchema: z.exactOptional(z.unknown()),
+  exclusive: truth,
+})
+
+export const why = objectOf<Why>({ agent: text, status, sentences: texts, records: texts, wouldChangeIt: texts })
+
+// --- messages and facts ------------------------------------------------------------------------------------------
+
+export const fate = objectOf<Fate>({
+  fate: z.enum(FATES),
+  reason: z.exactOptional(text),
+  deathId: z.exactOptional(text),
+})
+
+export const deadLetter = objectOf<DeadLetter>({
+  id: whole,
+  agent: text,
+  at: number,
+  reason: oneOf<DeadLetterReason>({
+    not_accepting: true,
+    overflow: true,
+    overloaded: true,
+    rejected: true,
+    no_handler: true,
+    expired: true,
+    aborted: true,
+    crashed: true,
+    quarantined: true,
+    transferred: true,
+    no_such_agent: true,
+    stale_epoch: true,
+    handler_error: true,
+    purged: true,
+  }),
+  kind: messageKind,
+  name: text,
+  // One that was sent without a payload has none in JSON.
+  payload: z.optional(z.unknown()),
+  from: z.exactOptional(text),
+  deliveryCount: whole,
+  deathId: z.exactOptional(text),
+})
+
+export const mailboxView = objectOf<MailboxView>({
+  id: text,
+  depth: whole,
+  capacity: whole,
+  inFlight: z.array(inFlight),
+  waiting: z.array(
+    objectOf<WaitingMessage>({ id: whole, name: text, kind: messageKind, ageMs: number, from: z.exactOptional(text) }),
+  ),
+  dropped: whole,
+  ignored: whole,
+  deadLetters: whole,
+})
+
+export const purged = objectOf<{ readonly purged: number }>({ purged: whole })
+
+export const fact = objectOf<Fact>({
+  seq: whole,
+  at: number,
+  kind: z.enum(Object.keys(FACTS) as [FactKind, ...FactKind[]]),
+  agent: z.exactOptional(text),
+  instance: z.exactOptional(text),
+  epoch: z.exactOptional(whole),
+  level: oneOf<Level>({ debug: true, info: true, warn: true, error: true }),
+  message: text,
+  data: z.record(text, z.unknown()) as unknown as z.ZodType<Fact['data']>,
+})
+
+export const shutdownReport = objectOf<ShutdownReport>({ tookMs: number, killed: texts, stuck: texts })
