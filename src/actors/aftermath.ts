@@ -14,7 +14,13 @@ import type { Remains } from './pump.ts'
 export function describeInFlight(inbox: Inbox, remains: Remains, begunAt: number): InFlight[] {
   return remains.inFlight.map(({ position, seq }) => {
     const meta = inbox.mailbox.metaAt(position)
-    return { seq, name: inbox.mailbox.nameAt(position), id: meta?.id ?? position, kind: meta?.kind ?? 'event', begunAt }
+    return {
+      seq,
+      name: inbox.mailbox.nameAt(position),
+      id: inbox.mailbox.idAt(position),
+      kind: meta?.kind ?? 'event',
+      begunAt,
+    }
   })
 }
 
@@ -87,10 +93,9 @@ function redeliver(inbox: Inbox, from: number, letter: Letter, solo: boolean): v
     kind: 'event' as const,
     ...letter.meta,
     deliveries,
-    id: letter.id,
     solo: solo || letter.meta?.solo === true,
   }
-  const to = inbox.mailbox.unshift(letter.name, letter.body, meta, letter.at)
+  const to = inbox.mailbox.unshift(letter.name, letter.body, meta, letter.at, letter.id)
   inbox.fates.move(from, to)
 }
 

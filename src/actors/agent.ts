@@ -280,7 +280,7 @@ export class Agent {
       suspended: standing.intent === 'suspended',
       successor: this.startScheduled || (standing.phase === 'BOOTING' && this.#incarnations > 1),
     })
-    this.inbox.setMode(mode, this.#handOver)
+    this.inbox.setMode(mode, this.#handOver || standing.phase === 'ACTIVE')
     this.#deps.onChange(this)
   }
 
@@ -315,7 +315,7 @@ export class Agent {
           if (message.type === 'histogram' || message.type === 'handlers') this.invocations.take(message)
           else this.#deps.onOutput(this, message)
         },
-        onLinesDropped: (lines) => this.#deps.report('agent.output_dropped', { lines }, this.#subject()),
+        onLost: (what, count) => this.#deps.report('agent.lost', { what, count }, this.#subject()),
         onEnded: (ended) => this.#onEnded(instance, ended),
       },
       this.#deps.clock,

@@ -8,12 +8,14 @@ import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS } from '../model/message.ts'
 import { type Clock, MAX_TIMER_MS, type Timer } from '../platform/clock.ts'
 
 interface Pending {
+  /** Where its message is; changes when the mailbox closes its holes. */
+  position: number
   readonly command: string
   readonly deadline: number
   readonly timeoutMs: number
   readonly resolve: (reply: unknown) => void
   readonly reject: (error: Error) => void
-  readonly forget: (() => void) | undefined
+  forget: (() => void) | undefined
 }
 
 /** The time-out of an ask, checked. */
@@ -65,8 +67,9 @@ export class Asks {
   ): Promise<unknown> {
     if (exclusive) this.#exclusive.set(command, position)
     return new Promise((resolve, reject) => {
-      const forget = signal === undefined ? undefined : this.#onAbort(position, command, signal)
-      this.#pending.set(position, { command, deadline, timeoutMs, resolve, reject, forget })
+      const pending: Pending = { position, command, deadline, timeoutMs, resolve, reject, forget: undefined }
+      this.#pending.set(position, pending)
+      if (signal !== undefined) pending.forget = this.#onAbort(pending, signal)
       this.#arm(deadline)
     })
   }
@@ -102,6 +105,17 @@ export class Asks {
     for (const [name, position] of this.#exclusive) if (which(position)) this.#exclusive.delete(name)
   }
 
+  /** The message has another position from now on. */
+  move(from: number, to: number): void {
+    const pending = this.#pending.get(from)
+    if (pending !== undefined) {
+      this.#pending.delete(from)
+      this.#pending.set(to, pending)
+      pending.position = to
+    }
+    for (const [name, holder] of this.#exclusive) if (holder === from) this.#exclusive.set(name, to)
+  }
+
   /** Positions that wait, for one who looks. */
   has(position: number): boolean {
     return this.#pending.has(position)
@@ -116,15 +130,15 @@ export class Asks {
     return pending
   }
 
-  #onAbort(position: number, command: string, signal: AbortSignal): () => void {
+  #onAbort(pending: Pending, signal: AbortSignal): () => void {
     const abort = (): void => {
       const error = new HoltError(
         'Aborted',
-        `ask '${command}' to agent '${this.#agent}' was aborted by its caller`,
+        `ask '${pending.command}' to agent '${this.#agent}' was aborted by its caller`,
         {},
         signal.reason,
       )
-      this.#abandon(position, error, 'aborted by the caller')
+      this.#abandon(pending.position, error, 'aborted by the caller')
     }
     // A caller may share one signal among any number of asks; the platform would warn of a leak from the eleventh on.
     setMaxListeners(0, signal)

@@ -157,9 +157,9 @@ export class Inbox {
 
   // --- whereabouts, told by agent.ts ------------------------------------------------------------------------------
 
-  /** @param handOver a planned hand-over: the bound is the backlog */
-  setMode(mode: Acceptance, handOver: boolean): void {
-    this.#bound = handOver ? this.options.backlog : this.options.capacity
+  /** @param roomy ACTIVE, or away for a planned hand-over: the bound is the backlog and not the capacity */
+  setMode(mode: Acceptance, roomy: boolean): void {
+    this.#bound = roomy ? this.options.backlog : this.options.capacity
     if (mode === this.#mode) return
     if (this.#mode === 'deliver') {
       this.#awayFrom = this.mailbox.tail
@@ -268,9 +268,19 @@ export class Inbox {
   #push(name: string, body: Body, meta: Meta | undefined): number {
     // One clock read a batch: messages of one turn share their time of arrival.
     if (!this.pump.scheduled) this.#now = this.#clock.now()
+    if (this.mailbox.isMostlyHoles) this.#compact()
     const position = this.mailbox.push(name, body, meta, this.#now)
     this.fates.counters.received++
     return position
+  }
+
+  /** What was evicted or withdrawn from the middle must not hold the ring open. */
+  #compact(): void {
+    this.mailbox.compact((from, to) => {
+      this.asks.move(from, to)
+      this.fates.move(from, to)
+    })
+    this.#awayFrom = this.mailbox.tail - this.#away
   }
 
   /** The one door: the position, or {@link REFUSED} with the fate in `#refused`. */
@@ -293,8 +303,9 @@ export class Inbox {
         this.#refused = { fate: 'dropped', reason: 'rejected' }
         return REFUSED
     }
+    const position = this.#push(name, body, meta)
     this.#away++
-    return this.#push(name, body, meta)
+    return position
   }
 
   #refuse(name: string, body: Body, meta: Meta | undefined, reason: DeadLetterReason): number {

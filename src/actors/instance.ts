@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { BootStep, DeathCause, Evidence } from '../model/death.ts'
 import { type ErrorShape, HoltError } from '../model/error.ts'
-import { CELL, FlightRecorder } from '../model/flight-recorder.ts'
+import { CELL, FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
 import {
   BELL,
   type DataFromThread,
@@ -50,14 +50,15 @@ export interface InstanceHooks {
   /** Lines, log entries, histograms and counts. */
   onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' | 'handlers' }>): void
   /** So many lines more were printed faster than they could be taken. */
-  onLinesDropped(lines: number): void
+  onLost(what: 'lines' | 'sends', count: number): void
   /** Last of all, once: everything it had posted has been taken. */
   onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
 }
 
 const HEARTBEAT_MS = 500
 /** Lines that were dropped are told at most this often, and at the end. */
-const DROPPED_EVERY_MS = 1000
+const LOST_EVERY_MS = 1000
+const LOST_CELL = { lines: CELL.linesDropped, sends: CELL.sendsDropped } as const
 
 export class Instance implements Link {
   readonly id: string
@@ -82,8 +83,8 @@ export class Instance implements Link {
   #thrown: unknown
   #timer: Timer | null = null
   /** Of those that were dropped, so many have been told. */
-  #linesDropped = 0
-  #droppedToldAt = Number.NEGATIVE_INFINITY
+  readonly #lost = { lines: 0, sends: 0 }
+  #lostToldAt = Number.NEGATIVE_INFINITY
 
   constructor(spec: InstanceSpec, hooks: InstanceHooks, clock: Clock) {
     this.id = spec.id
@@ -224,23 +225,29 @@ export class Instance implements Link {
       case 'lines':
         this.recorder.add(CELL.linesTaken, message.lines.length)
         this.#hooks.onOutput(message)
-        if (this.#clock.now() - this.#droppedToldAt >= DROPPED_EVERY_MS) this.#tellDropped()
+        this.#tellLost(LOST_EVERY_MS)
         return
       case 'log':
       case 'histogram':
       case 'handlers':
+        this.#tellLost(LOST_EVERY_MS)
         return this.#hooks.onOutput(message)
       default:
         message satisfies never
     }
   }
 
-  #tellDropped(): void {
-    const dropped = this.recorder.read(CELL.linesDropped)
-    if (dropped === this.#linesDropped) return
-    this.#hooks.onLinesDropped(dropped - this.#linesDropped)
-    this.#linesDropped = dropped
-    this.#droppedToldAt = this.#clock.now()
+  /** What found no credit in the thread since it was last told. */
+  #tellLost(everyMs: number): void {
+    const now = this.#clock.now()
+    if (now - this.#lostToldAt < everyMs) return
+    this.#lostToldAt = now
+    for (const what of ['lines', 'sends'] as const) {
+      const count = signedDifference(this.recorder.read(LOST_CELL[what]), this.#lost[what])
+      if (count === 0) continue
+      this.#lost[what] = (this.#lost[what] + count) | 0
+      this.#hooks.onLost(what, count)
+    }
   }
 
   #onProof({ version, proof }: { version: number; proof: string }): void {
@@ -276,7 +283,7 @@ export class Instance implements Link {
     for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {
       this.#onData(left.message as DataFromThread)
     }
-    this.#tellDropped()
+    this.#tellLost(0)
     this.#data.close()
     this.#lent?.close()
     this.#hooks.onEnded({

@@ -27,8 +27,6 @@ export interface Meta {
   readonly solo?: boolean
   /** Belongs to one instance (its `boot`): never delivered to another. */
   readonly once?: boolean
-  /** Its number, where it no longer is its position. */
-  readonly id?: number
 }
 
 /** A message taken out. */
@@ -54,6 +52,8 @@ export class Mailbox {
   #bodies: (Body | undefined)[] = new Array(INITIAL).fill(undefined)
   #metas: (Meta | undefined)[] = new Array(INITIAL).fill(undefined)
   #times: number[] = new Array(INITIAL).fill(0)
+  #ids: number[] = new Array(INITIAL).fill(0)
+  #nextId = 1
   #holes = 0
 
   /** Messages that are not settled, in the thread's hands or waiting. */
@@ -69,16 +69,41 @@ export class Mailbox {
   push(name: string, body: Body, meta: Meta | undefined, now: number): number {
     if (this.tail - this.head > this.#mask) this.#grow()
     const position = this.tail++
-    this.#put(position, name, body, meta, now)
+    this.#put(position, name, body, meta, now, this.#nextId++)
     return position
   }
 
-  /** Adds before all others. Only while nothing is in a thread's hands. */
-  unshift(name: string, body: Body, meta: Meta | undefined, now: number): number {
+  /** The ring is about to grow, and half of it is holes. */
+  get isMostlyHoles(): boolean {
+    return this.tail - this.head > this.#mask && this.#holes > this.#mask >> 1
+  }
+
+  /** Closes the holes among what waits on this side; `moved` is told of each message whose position changes. */
+  compact(moved: (from: number, to: number) => void): void {
+    let to = this.sent
+    for (let from = this.sent; from < this.tail; from++) {
+      const letter = this.letterAt(from)
+      if (letter === undefined) continue
+      if (from !== to) {
+        this.#put(to, letter.name, letter.body, letter.meta, letter.at, letter.id)
+        this.#clear(from)
+        moved(from, to)
+      }
+      to++
+    }
+    this.#holes -= this.tail - to
+    this.tail = to
+  }
+
+  /**
+   * Adds before all others. Only while nothing is in a thread's hands.
+   * @param id the number of a message that comes back; 0 for one that is none of the sender's
+   */
+  unshift(name: string, body: Body, meta: Meta | undefined, now: number, id = 0): number {
     if (this.tail - this.head > this.#mask) this.#grow()
     const position = --this.head
     this.sent = position
-    this.#put(position, name, body, meta, now)
+    this.#put(position, name, body, meta, now, id)
     return position
   }
 
@@ -95,6 +120,11 @@ export class Mailbox {
     return this.#metas[position & this.#mask]
   }
 
+  /** The number of the message: its own for good, whatever its position. */
+  idAt(position: number): number {
+    return this.#ids[position & this.#mask]!
+  }
+
   timeAt(position: number): number {
     return this.#times[position & this.#mask]!
   }
@@ -107,7 +137,7 @@ export class Mailbox {
     const body = this.bodyAt(position)
     if (body === undefined || position < this.head || position >= this.tail) return undefined
     const meta = this.metaAt(position)
-    return { id: meta?.id ?? position, name: this.nameAt(position), body, meta, at: this.timeAt(position) }
+    return { id: this.idAt(position), name: this.nameAt(position), body, meta, at: this.timeAt(position) }
   }
 
   /** Takes a message out of the middle; a hole stays. */
@@ -141,12 +171,13 @@ export class Mailbox {
     }
   }
 
-  #put(position: number, name: string, body: Body, meta: Meta | undefined, now: number): void {
+  #put(position: number, name: string, body: Body, meta: Meta | undefined, now: number, id: number): void {
     const index = position & this.#mask
     this.#names[index] = name
     this.#bodies[index] = body
     this.#metas[index] = meta
     this.#times[index] = now
+    this.#ids[index] = id
   }
 
   #clear(position: number): void {
@@ -156,13 +187,21 @@ export class Mailbox {
   }
 
   #grow(): void {
-    const [names, bodies, metas, times, mask] = [this.#names, this.#bodies, this.#metas, this.#times, this.#mask]
+    const [names, bodies, metas, times, ids, mask] = [
+      this.#names,
+      this.#bodies,
+      this.#metas,
+      this.#times,
+      this.#ids,
+      this.#mask,
+    ]
     const size = (mask + 1) * 2
     this.#mask = size - 1
     this.#names = new Array(size).fill('')
     this.#bodies = new Array(size).fill(undefined)
     this.#metas = new Array(size).fill(undefined)
     this.#times = new Array(size).fill(0)
+    this.#ids = new Array(size).fill(0)
     for (let position = this.head; position < this.tail; position++) {
       const old = position & mask
       const now = position & this.#mask
@@ -170,6 +209,7 @@ export class Mailbox {
       this.#bodies[now] = bodies[old]
       this.#metas[now] = metas[old]
       this.#times[now] = times[old]!
+      this.#ids[now] = ids[old]!
     }
   }
 }

@@ -2,20 +2,13 @@
  * `holt attach ID`: how the agent stands, then what happens to it and what it prints, in one, until the host ends or
  * Ctrl-C ends this process.
  */
+import type { Output } from '../host/host.ts'
 import type { Fact } from '../model/fact.ts'
 import type { AgentDetail } from '../model/view.ts'
 import { detailLines } from './format/detail.ts'
 import { toldLine } from './format/fact.ts'
 import type { Invocation, Run } from './invocation.ts'
 import { merged } from './merged.ts'
-
-/** A line that the agent printed or logged. */
-interface Printed {
-  readonly at: number
-  readonly level: string
-  readonly agent: string
-  readonly text: string
-}
 
 export const attach: Run = async (invocation) => {
   const { args, client, io, print } = invocation
@@ -30,7 +23,7 @@ export const attach: Run = async (invocation) => {
 }
 
 async function printAll(told: AsyncIterable<unknown>, { print }: Invocation): Promise<void> {
-  for await (const value of told as AsyncIterable<Fact | Printed>) {
+  for await (const value of told as AsyncIterable<Fact | Output>) {
     const text = 'text' in value ? value.text : value.message
     await print(value, (look) => [toldLine({ ...value, text }, look)])
   }

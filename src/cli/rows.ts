@@ -29,6 +29,8 @@ export interface CommandRow {
   readonly remote?: false
   /** How long it waits for an answer, ms. @default 10000 */
   readonly timeoutMs?: number
+  /** The host is told of `--timeout-ms` and keeps to it; its answer is waited for a little longer. @default false */
+  readonly hostKeepsTime?: true
   load(): Promise<Run>
 }
 
@@ -63,7 +65,9 @@ const HOST: readonly CommandRow[] = [
     usage: '',
     summary: 'end the host, and wait until it has gone',
     example: 'down',
+    options: [{ flags: '--timeout-ms N', text: 'one deadline over the whole of it (default: 10000)', ms: true }],
     timeoutMs: PATIENT_MS,
+    hostKeepsTime: true,
     load: async () => (await import('./down.ts')).down,
   },
   {
@@ -138,6 +142,15 @@ const LOOKING: readonly CommandRow[] = [
     load: async () => (await import('./watch.ts')).watch,
   },
   {
+    name: 'logs',
+    group: 'Looking',
+    usage: '[ID]',
+    words: 'agent',
+    summary: 'what agents print and log from now on, until Ctrl-C',
+    example: 'logs librarian',
+    load: async () => (await import('./logs.ts')).logs,
+  },
+  {
     name: 'attach',
     group: 'Looking',
     usage: 'ID',
@@ -199,6 +212,8 @@ const MESSAGES: readonly CommandRow[] = [
     usage: 'ID COMMAND [JSON]',
     summary: 'ask an agent and print its reply',
     example: `ask librarian find '{"q":"backpressure"}'`,
+    options: [{ flags: '--timeout-ms N', text: 'how long the reply may take (default: 5000)', ms: true }],
+    hostKeepsTime: true,
     load: async () => (await import('./ask.ts')).ask,
   },
   {

@@ -85,8 +85,10 @@ async function invoke(row: CommandRow, args: readonly string[], options: Options
   }
 }
 
-const patience = ({ timeoutMs = DEFAULT_TIMEOUT_MS }: CommandRow, options: Options): number =>
-  options.timeoutMs === undefined ? timeoutMs : options.timeoutMs + SLACK_MS
+function patience({ timeoutMs = DEFAULT_TIMEOUT_MS, hostKeepsTime }: CommandRow, options: Options): number {
+  if (options.timeoutMs === undefined) return timeoutMs
+  return options.timeoutMs + (hostKeepsTime === true ? SLACK_MS : 0)
+}
 
 /** Whether errors are to be JSON too; also where the words could not be read. */
 function asksForJson(words: readonly string[]): boolean {

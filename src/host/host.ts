@@ -224,6 +224,13 @@ export class Host {
     return where(this.facts$, (fact) => fact.agent === agent || fact.kind === 'stream.gap')
   }
 
+  /** What agents print and log from now on, of one agent or of all. */
+  output(id?: string): Observable<Output> {
+    if (id === undefined) return this.output$
+    const { id: agent } = this.directory.get(id)
+    return where(this.output$, (output) => output.agent === agent)
+  }
+
   /**
    * A command to an agent, or to a supervisor, which takes `start`, `stop` and `restart`.
    * @throws HoltError as the command does; `NoSuchAgent`, naming the nearest id of either

@@ -54,7 +54,7 @@ export interface InFlight {
   /** Number of the delivery within the instance, from 1. */
   readonly seq: number
   readonly name: string
-  /** Number of the message within the agent's mailbox. */
+  /** Number of the message within the agent's mailbox, from 1; 0 for an instance's own `boot`. */
   readonly id: number
   readonly kind: 'event' | 'ask'
   /** Wall clock, ms; the thread reads its clock once in 16 messages while it is behind, so up to 16 messages early. */

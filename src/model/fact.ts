@@ -45,9 +45,10 @@ export const FACTS = {
       `restart ${d.attempt} ${d.delayMs === 0 ? 'at once' : `in ${Math.round(d.delayMs)} ms`}, by supervisor '${d.supervisor}'`,
   ),
   'agent.health': fact<{ health: string; cause: string | null; text: string }>('warn', (d) => d.text),
-  'agent.output_dropped': fact<{ lines: number }>(
-    'warn',
-    (d) => `${d.lines} lines of output dropped: the agent printed faster than they could be taken`,
+  'agent.lost': fact<{ what: 'lines' | 'sends'; count: number }>('warn', (d) =>
+    d.what === 'lines'
+      ? `${d.count} lines of output dropped: the agent printed faster than they could be taken`
+      : `${d.count} messages to other agents dropped: the agent sent faster than they could be taken`,
   ),
   'message.dead_letter': fact<{ reason: string; name: string; count: number }>('warn', (d) =>
     d.count === 1

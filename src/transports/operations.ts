@@ -183,6 +183,17 @@ const LOOKING: readonly Operation[] = [
     cli: '[ID]',
     open: (host, input) => host.facts(input.id),
   }),
+  stream({
+    name: 'logs',
+    summary: 'every line that agents print or log from now on, of one agent or of all',
+    access: 'read',
+    input: ofSome,
+    output: shapes.output,
+    positional: ['id'],
+    rest: { verb: 'GET', path: '/logs', agentPath: '/agents/{id}/logs' },
+    cli: '[ID]',
+    open: (host, input) => host.output(input.id),
+  }),
 ]
 
 const COMMANDING: readonly Operation[] = [

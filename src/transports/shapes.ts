@@ -3,6 +3,7 @@
  * typed against the type of the model it describes, so that the two cannot drift apart.
  */
 import { z } from 'zod'
+import type { Output } from '../host/host.ts'
 import type { ShutdownReport } from '../host/shutdown.ts'
 import { type Axes, STATUSES } from '../model/canonical.ts'
 import {
@@ -324,6 +325,15 @@ export const fact = objectOf<Fact>({
   level: oneOf<Level>({ debug: true, info: true, warn: true, error: true }),
   message: text,
   data: z.record(text, z.unknown()) as unknown as z.ZodType<Fact['data']>,
+})
+
+export const output = objectOf<Output>({
+  at: number,
+  agent: text,
+  stream: oneOf<Output['stream']>({ stdout: true, stderr: true, log: true }),
+  level: oneOf<Level>({ debug: true, info: true, warn: true, error: true }),
+  text,
+  data: z.exactOptional(z.unknown()),
 })
 
 export const shutdownReport = objectOf<ShutdownReport>({ tookMs: number, killed: texts, stuck: texts })

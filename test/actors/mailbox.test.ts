@@ -124,8 +124,28 @@ describe('what was handed over', () => {
     mailbox.settleTo(3)
     const letter = mailbox.withdraw(3)!
     mailbox.settleTo(4)
-    const to = mailbox.unshift(letter.name, letter.body, { kind: 'event', id: 7 }, letter.at)
-    expect(mailbox.letterAt(to)?.id).toBe(7)
+    const to = mailbox.unshift(letter.name, letter.body, letter.meta, letter.at, letter.id)
+    expect(to).toBe(3)
+    mailbox.push('new', '0', undefined, 0)
+    expect([...mailbox.positions()].map((position) => mailbox.idAt(position))).toEqual([3, 4])
+  })
+})
+
+describe('holes among what waits', () => {
+  it('are closed on demand: order, numbers and times stay, and who moves is told', () => {
+    const mailbox = filled(6)
+    mailbox.sent = 3
+    for (const position of [1, 3, 4]) mailbox.withdraw(position)
+    const moves: number[][] = []
+    mailbox.compact((from, to) => moves.push([from, to]))
+    expect(moves).toEqual([
+      [5, 3],
+      [6, 4],
+    ])
+    expect(names(mailbox)).toEqual(['m2', 'm5', 'm6'])
+    expect([mailbox.head, mailbox.sent, mailbox.tail, mailbox.depth]).toEqual([1, 3, 5, 3])
+    expect(mailbox.idAt(3)).toBe(5)
+    expect(mailbox.letterAt(mailbox.push('m7', '0', undefined, 0))?.id).toBe(7)
   })
 })
 

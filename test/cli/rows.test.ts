@@ -6,7 +6,7 @@ import { COMMANDS } from '../../src/model/intent.ts'
 import { OPERATIONS } from '../../src/transports/operations.ts'
 
 /** Operations that the CLI has under another name, or as a part of another command. */
-const ELSEWHERE: Readonly<Record<string, string>> = { shutdown: 'down', purge: 'mailbox', logs: 'attach' }
+const ELSEWHERE: Readonly<Record<string, string>> = { shutdown: 'down', purge: 'mailbox' }
 /** Commands that are no operation, or more than one. */
 const OWN = ['up', 'down', 'validate', 'attach']
 

@@ -102,7 +102,10 @@ describe('a command', () => {
 
   it('goes to the socket it is told, and waits as long', async () => {
     const told = await holt(['status', '--socket', '/run/x.sock', '--timeout-ms', '50'], { answers: ANSWERS })
-    expect(told.connected).toEqual([{ socket: '/run/x.sock', timeoutMs: 5050 }])
+    expect(told.connected).toEqual([{ socket: '/run/x.sock', timeoutMs: 50 }])
+    expect((await holt(['ask', 'a', 'b', '--timeout-ms', '50'], { answers: ANSWERS })).connected[0]?.timeoutMs).toBe(
+      5050,
+    )
     expect((await holt(['status'], { answers: ANSWERS })).connected).toEqual([{ socket: undefined, timeoutMs: 10_000 }])
     expect((await holt(['stop', 'a'], { answers: ANSWERS })).connected[0]?.timeoutMs).toBe(120_000)
   })
@@ -288,6 +291,13 @@ describe('what goes on', () => {
     expect({ exit, out }).toEqual({ exit: 0, out: '12:03:04.567 librarian    BOOTING to ACTIVE\n'.repeat(2) })
     const json = await holt(['watch', '--json'], { streams: { watch: [fact] } })
     expect(json.out).toBe(`${JSON.stringify(fact)}\n`)
+  })
+
+  it('logs prints one line a line', async () => {
+    const line = { at: NOW, agent: 'librarian', stream: 'stdout', level: 'info', text: 'indexed' }
+    const { out, called } = await holt(['logs'], { streams: { logs: [line] } })
+    expect(called).toEqual([{ name: 'logs', args: [], opts: {} }])
+    expect(out).toBe('12:03:04.567 librarian    indexed\n')
   })
 
   it('attach shows how the agent stands, then what happens and what it prints', async () => {

@@ -171,7 +171,7 @@ describe('C019 output without end', () => {
     )
     let dropped = 0
     host.facts$.subscribe(({ kind, data }) => {
-      if (kind === 'agent.output_dropped') dropped += (data as { lines: number }).lines
+      if (kind === 'agent.lost') dropped += (data as { count: number }).count
     })
     await host.agent('talker').emit('flood')
     await host.agent('talker').stop()

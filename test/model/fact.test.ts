@@ -19,9 +19,9 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     "restart 2 in 1000 ms, by supervisor 'root'",
   ],
   'agent.health': [{ health: 'bad', cause: 'unobservable', text: 'no heartbeat for 5 s' }, 'no heartbeat for 5 s'],
-  'agent.output_dropped': [
-    { lines: 9 },
-    '9 lines of output dropped: the agent printed faster than they could be taken',
+  'agent.lost': [
+    { what: 'lines', count: 12 },
+    '12 lines of output dropped: the agent printed faster than they could be taken',
   ],
   'message.dead_letter': [{ reason: 'overflow', name: 'add', count: 1 }, "'add' is a dead letter: overflow"],
   'message.stale_epoch': [{ what: 'a reply', epoch: 1, current: 2 }, 'a reply of epoch 1 refused: epoch 2 is in force'],

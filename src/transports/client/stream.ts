@@ -6,6 +6,7 @@ import { HoltError } from '../../model/error.ts'
 import type { Clock, Timer } from '../../platform/clock.ts'
 import { dataOf, tookTooLong } from './calls.ts'
 import { type Channel, errorOf, type Incoming, openChannel } from './channel.ts'
+import { lost } from './refused.ts'
 
 export interface Stream extends AsyncIterable<unknown> {
   /** Resolves once the host sends values: what happens from then on is in the stream. */
@@ -23,6 +24,7 @@ export interface StreamDeps {
 /** Values that wait for the reader before the socket is read no more, and below which it is read again. */
 const MANY = 1024
 const FEW = 256
+const SHOWN = 60
 
 type Next = IteratorResult<unknown, undefined>
 interface Waiting {
@@ -111,11 +113,18 @@ export class HostStream implements Stream, AsyncIterator<unknown, undefined> {
       if ('error' in message) throw errorOf(dataOf(message['error']))
       this.#timer?.cancel()
       this.#onOpened.resolve()
-    } else if (method === 'facts') this.#put((params as Incoming)['value'])
-    else if (method === 'end') {
-      const { error } = params as Incoming
-      this.#finish(error === undefined ? null : errorOf(error))
+      return
     }
+    if (typeof method !== 'string' || typeof params !== 'object' || params === null) {
+      throw lost(
+        this.#deps.path,
+        `expected values of a stream, found '${JSON.stringify(message).slice(0, SHOWN)}'`,
+        'stranger',
+      )
+    }
+    const { value, error } = params as Incoming
+    if (method === 'facts') this.#put(value)
+    else if (method === 'end') this.#finish(error === undefined ? null : errorOf(error))
   }
 
   #put(value: unknown): void {

@@ -27,18 +27,23 @@ export function follow(source: Observable<unknown>, follower: Follower): Followe
     stop()
     follower.end(failure)
   }
-  subscription = source.subscribe({
-    next: (value) => {
-      if (over) return
-      try {
-        follower.value(value)
-      } catch (error) {
-        finish({ error })
-      }
-    },
-    error: (error: unknown) => finish({ error }),
-    complete: () => finish(null),
-  })
+  const next = (value: unknown): void => {
+    if (over) return
+    try {
+      follower.value(value)
+    } catch (error) {
+      finish({ error })
+    }
+  }
+  try {
+    subscription = source.subscribe({
+      next,
+      error: (error: unknown) => finish({ error }),
+      complete: () => finish(null),
+    })
+  } catch (error) {
+    finish({ error })
+  }
   // It ended before there was anything to unsubscribe from.
   if (over) stop()
   return { stop }

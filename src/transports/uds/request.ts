@@ -143,8 +143,10 @@ function kindOf(value: unknown): string {
 
 const QUOTE = 34
 const BACKSLASH = 92
-const OPENS = new Set([91, 123])
-const CLOSES = new Set([93, 125])
+/** A bracket with this bit set is a brace. */
+const BRACE_BIT = 32
+const OPEN = 123
+const CLOSE = 125
 
 /** Whether brackets outside texts are nested deeper than this; read by its characters, for what follows may recurse. */
 function nestedDeeper(text: string, most: number): boolean {
@@ -156,8 +158,8 @@ function nestedDeeper(text: string, most: number): boolean {
     if (inText && char === BACKSLASH) at++
     else if (char === QUOTE) inText = !inText
     else if (inText) continue
-    else if (OPENS.has(char) && ++depth > most) return true
-    else if (CLOSES.has(char)) depth--
+    else if ((char | BRACE_BIT) === OPEN && ++depth > most) return true
+    else if ((char | BRACE_BIT) === CLOSE) depth--
   }
   return false
 }

@@ -71,7 +71,7 @@ async function checkFolder(folder: string, log: Logger): Promise<void> {
   })
   if (!stats.isDirectory()) throw refused(folder, `expected a folder at ${folder}, found something else`)
   if (stats.uid !== ownUid() && stats.uid !== 0) {
-    throw refused(folder, `${folder} belongs to user ${stats.uid}, who could replace the socket. Choose another folder`)
+    log.warn({ folder }, `${folder} belongs to user ${stats.uid}, who could replace the socket`)
   }
   const sticky = (stats.mode & 0o1000) !== 0
   if (!sticky && (stats.mode & 0o002) !== 0) {

@@ -330,6 +330,17 @@ describe('C110: a stranger at the socket', () => {
     expect(await reading).toMatchObject({ code: 'Timeout' })
   })
 
+  it.each([
+    ['no stream', '{"jsonrpc":"2.0","id":1,"result":{"subscription":1}}\n{"x":1}\n'],
+    ['values of no kind', '{"jsonrpc":"2.0","id":1,"result":{"subscription":1}}\n{"jsonrpc":"2.0","method":"facts"}\n'],
+  ])('that sends %s is told apart by who reads it', async (_, text) => {
+    const { client } = await stranger((socket) => void socket.write(text))
+    expect(await errorOf(take(client.stream('watch'), 1))).toMatchObject({
+      code: 'NoHost',
+      message: expect.stringMatching(/expected values of a stream/),
+    })
+  })
+
   it('that answers with an error of another protocol is passed on', async () => {
     const { client } = await stranger((socket) =>
       socket.write('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}\n'),
