@@ -16,7 +16,7 @@ import {
 import type { DeathRecord, InFlight } from '../model/death.ts'
 import { CELL } from '../model/flight-recorder.ts'
 import type { CommandState } from '../model/intent.ts'
-import { LIVE, type Phase } from '../model/lifecycle.ts'
+import { LIVE, type Phase, transition } from '../model/lifecycle.ts'
 import { acceptance } from '../model/mailbox-policy.ts'
 import type { CommandInfo, RoleInfo } from '../model/wire.ts'
 import { describeInFlight, settleDeath } from './aftermath.ts'
@@ -52,6 +52,7 @@ export class Agent {
   roles: readonly RoleInfo[] = []
   readonly invocations = new Invocations()
   readonly deaths: DeathRecord[] = []
+  /** Starts by the supervisor or by `restart`, those that failed included. */
   restarts = 0
   health: Health = 'good'
   healthCause: HealthCause | null = null
@@ -165,14 +166,16 @@ export class Agent {
    * @param fresh read the manifest and compile again; else what was last accepted serves
    */
   async start(fresh: boolean): Promise<DeathRecord | null> {
-    this.#phases.move('BOOTING')
+    transition(this.id, this.phase, 'BOOTING')
+    // First the axes of the new instance, then the phase: whoever sees it move sees Starting.
     this.nextStartAt = null
     this.#handOver = false
     this.#told = null
     this.#identityVerified = false
     this.health = 'good'
     this.healthCause = null
-    const again = this.#incarnations++ > 0
+    if (this.#incarnations++ > 0 && !fresh) this.restarts++
+    this.#phases.move('BOOTING')
     const settled = new Promise<DeathRecord | null>((resolve) => {
       this.#bootSettled = resolve
     })
@@ -188,9 +191,7 @@ export class Agent {
       const failure = error instanceof BootFailure ? error : new BootFailure('manifest', error)
       this.#bury(examineBoot(id, epoch, this.#deps.clock.now() - startedAt, failure, this.#told))
     }
-    const record = await settled
-    if (record === null && again) this.restarts++
-    return record
+    return settled
   }
 
   /** Ends the instance there is, or the boot under way. Resolves when its thread is gone; at once where there is none. */

@@ -34,6 +34,12 @@ export interface InboxHooks {
   isExclusive(command: string): boolean
 }
 
+/** @throws HoltError `InvalidOption` */
+function ttlMs(ms: number): number {
+  if (typeof ms === 'number' && ms >= 0) return ms
+  throw new HoltError('InvalidOption', `ttlMs: expected a number from 0, found ${ms}`)
+}
+
 /** A refused offer: no position. */
 const REFUSED = 0
 
@@ -350,7 +356,7 @@ export class Inbox {
 
   #metaOf(options: SendOptions | undefined, from: string | undefined, awaited: boolean): Meta | undefined {
     if (options?.ttlMs === undefined && from === undefined && !awaited) return undefined
-    const expires = options?.ttlMs === undefined ? undefined : this.#clock.now() + options.ttlMs
+    const expires = options?.ttlMs === undefined ? undefined : this.#clock.now() + ttlMs(options.ttlMs)
     return {
       kind: 'event',
       ...(from === undefined ? {} : { from }),

@@ -3,13 +3,15 @@
  * say to stderr. It ends within one deadline by SIGINT, by SIGTERM, or when it is asked to over its socket; a second
  * signal ends it at once.
  */
-import { resolve } from 'node:path'
+import { rmdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { openHost } from '../host/boot.ts'
 import type { Host } from '../host/host.ts'
 import { HoltError } from '../model/error.ts'
 import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
 import { findSocket } from '../transports/client/find-socket.ts'
 import { type Served, serve } from '../transports/serve.ts'
+import { socketFor } from '../transports/uds/fleet-socket.ts'
 import { EXIT } from './exit.ts'
 import type { Run } from './invocation.ts'
 import { logPrinter } from './print.ts'
@@ -26,6 +28,7 @@ export const up: Run = async ({ args, options }) => {
   const log = createLog(level, logPrinter(options.json === true))
   const host = await openHost({ fleet: args[0] ?? '.', log })
   const served = await serveOrEnd(host, options.socket)
+  process.once('exit', () => leaveNothing(host, served))
   const ended = new Promise<string>((resolveEnded) => host.onClose(() => resolveEnded('socket')))
   // A signal while the fleet starts ends it as well; so does a start that fails, which the rejection tells.
   const started = host.start().then(() => tellHowToAttach(log, served.socket))
@@ -46,6 +49,20 @@ async function serveOrEnd(host: Host, socket: string | undefined): Promise<Serve
   } catch (error) {
     await host.shutdown({ by: 'holt up' })
     throw error
+  }
+}
+
+/** However the process ends, but for SIGKILL: the socket goes, and its folders where nobody else has one in them. */
+function leaveNothing(host: Host, served: Served): void {
+  // Its file is gone when this returns.
+  void served.close()
+  if (served.socket !== socketFor(host.fleetDir)) return
+  try {
+    const own = dirname(served.socket)
+    rmdirSync(own)
+    rmdirSync(dirname(own))
+  } catch {
+    // In use by another host.
   }
 }
 

@@ -65,13 +65,14 @@ class Story {
     this.messages.push(message)
     this.waiting.push(message)
     const { inbox } = this.tested
+    const name = `m${n}`
     const note = (settled: unknown): void => void message.told.push(word(settled))
-    if (kind === 'tell') inbox.tell('e', n)
-    if (kind === 'emit') void inbox.emit('e', n).then(note, note)
-    if (kind === 'ask') void inbox.ask('e', n, { signal: abort.signal }).then(note, note)
+    if (kind === 'tell') inbox.tell(name, n)
+    if (kind === 'emit') void inbox.emit(name, n).then(note, note)
+    if (kind === 'ask') void inbox.ask(name, n, { signal: abort.signal }).then(note, note)
     if (kind === 'moved') {
       const buffer = new ArrayBuffer(1)
-      void inbox.emit('e', { n, buffer }, { transfer: [buffer] }).then(note, note)
+      void inbox.emit(name, { n, buffer }, { transfer: [buffer] }).then(note, note)
     }
   }
 
@@ -171,14 +172,14 @@ class Story {
   check(): void {
     const { inbox, deadLetters } = this.tested
     const letters = deadLetters.list().filter(({ name }) => name !== 'boot')
-    const buried = new Map(letters.map(({ id, reason }) => [id, reason]))
-    expect(buried.size).toBe(letters.length)
+    const buried = new Map(letters.map(({ name, reason }) => [name, reason]))
+    expect([buried.size, new Set(letters.map(({ id }) => id)).size]).toEqual([letters.length, letters.length])
     for (const { n, kind, expected, told, away } of this.messages) {
       expect(expected, `message ${n} has no end`).not.toBeNull()
       const answer = away && kind !== 'ask' ? 'queued' : expected
       if (kind !== 'tell') expect(told, `message ${n} (${kind})`).toEqual([answer])
       const lost = kind !== 'ask' && expected !== 'handled' ? (expected === 'dropped' ? 'transferred' : expected) : null
-      expect(buried.get(n) ?? null, `dead letter of message ${n}`).toBe(lost)
+      expect(buried.get(`m${n}`) ?? null, `dead letter of message ${n}`).toBe(lost)
     }
     expect([inbox.mailbox.depth, inbox.asks.size]).toEqual([0, 0])
   }

@@ -157,6 +157,15 @@ describe('an emit that waits for room', () => {
 })
 
 describe('an event with a time to live', () => {
+  it('refuses a time to live that is none', async () => {
+    const tested = new TestedInbox().activate()
+    for (const ttlMs of [Number.NaN, -1]) {
+      expect(() => tested.inbox.tell('e', 1, { ttlMs })).toThrow(`ttlMs: expected a number from 0, found ${ttlMs}`)
+      await expect(tested.inbox.emit('e', 1, { ttlMs })).rejects.toMatchObject({ code: 'InvalidOption' })
+    }
+    expect(tested.inbox.mailbox.depth).toBe(0)
+  })
+
   it('expires before it is handed over', async () => {
     const tested = new TestedInbox().activate()
     tested.inbox.setMode('queue', false)
