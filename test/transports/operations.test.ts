@@ -12,7 +12,20 @@ import { Gate } from '../gate.ts'
 import { SMALL_FLEET } from './small-fleet.ts'
 
 const NAMES = [
-  ...['summary', 'status', 'list', 'get', 'commands', 'capabilities', 'tree', 'deaths', 'why', 'mailbox', 'watch', 'logs'],
+  ...[
+    'summary',
+    'status',
+    'list',
+    'get',
+    'commands',
+    'capabilities',
+    'tree',
+    'deaths',
+    'why',
+    'mailbox',
+    'watch',
+    'logs',
+  ],
   ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
 ]
 
