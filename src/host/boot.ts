@@ -149,7 +149,7 @@ function join(parts: Parts): Host {
     start: async () => {
       const began = clock.now()
       await firstIntents(host, intents)
-      await late.tree!.root.start()
+      await late.tree!.root.start(true)
       if (late.shuttingDown) return
       report('host.started', { agents: host.directory.all().length, tookMs: Math.round(clock.now() - began) })
     },

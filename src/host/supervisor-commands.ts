@@ -97,7 +97,7 @@ export class SupervisorCommands {
     await supervisor.settled()
     if (held.preempted || this.#deps.shuttingDown()) return
     supervisor.forgiveAll()
-    await supervisor.start()
+    await supervisor.start(held.verb === 'start')
   }
 
   async #stop(supervisor: Supervisor, { by, since }: Held, { reason, now }: CommandOptions): Promise<Extra> {

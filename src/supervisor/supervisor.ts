@@ -83,12 +83,15 @@ export class Supervisor {
     return this.#up
   }
 
-  /** Starts the children in order, each once the one before has settled. */
-  async start(): Promise<void> {
+  /**
+   * Starts the children in order, each once the one before has settled.
+   * @param fresh reads their files again; else it is a restart of what was last accepted
+   */
+  async start(fresh: boolean): Promise<void> {
     this.revive()
     for (const child of this.children) {
       if (!this.#up) return
-      await this.#start(child, true)
+      await this.#start(child, fresh)
     }
   }
 
@@ -175,7 +178,7 @@ export class Supervisor {
   }
 
   async #start(child: Child, fresh: boolean): Promise<void> {
-    if (child.member.kind === 'supervisor') return child.member.supervisor.start()
+    if (child.member.kind === 'supervisor') return child.member.supervisor.start(fresh)
     const { agent } = child.member
     if (this.#deps.intentOf(child.id) !== 'running' || this.#deps.shuttingDown()) return
     if (agent.phase === 'STOPPED' || agent.phase === 'FAILED' || agent.phase === 'IDLE') await agent.start(fresh)
