@@ -16,9 +16,8 @@ import { EXIT } from './exit.ts'
 import type { Run } from './invocation.ts'
 import { logPrinter } from './print.ts'
 
-/** Exit code of a process ended by a signal, after POSIX shells: 128 and the number of the signal. */
-const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const
-type Signal = keyof typeof SIGNAL_EXIT
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+type Signal = (typeof SIGNALS)[number]
 
 export const up: Run = async ({ args, options }) => {
   const level = (options.logLevel ?? 'info') as LogLevel
@@ -98,7 +97,7 @@ async function end(host: Host, served: Served, by: string): Promise<number> {
 function listen(): Promise<Signal> {
   let heard = false
   return new Promise((resolveSignal) => {
-    for (const signal of Object.keys(SIGNAL_EXIT) as Signal[]) {
+    for (const signal of SIGNALS) {
       process.on(signal, () => {
         if (heard) endAtOnce(signal)
         heard = true
@@ -108,8 +107,12 @@ function listen(): Promise<Signal> {
   })
 }
 
-/** The platform waits for threads on the way out, and one inside a native call may take long: a third signal ends even that. */
+/**
+ * By the signal itself, as if nobody had listened: process.exit would wait for a thread that is inside a native call. What
+ * is done on the way out is done first.
+ */
 function endAtOnce(signal: Signal): void {
-  for (const one of Object.keys(SIGNAL_EXIT)) process.removeAllListeners(one)
-  process.exit(SIGNAL_EXIT[signal])
+  for (const one of SIGNALS) process.removeAllListeners(one)
+  process.emit('exit', 1)
+  process.kill(process.pid, signal)
 }
