@@ -1,4 +1,5 @@
 /** How the host's log looks on a terminal: one line each, the time, the agent, the text. */
+import { clean } from './format/text.ts'
 import { lookOf } from './terminal.ts'
 
 /** An entry of the log, as pino writes it. */
@@ -30,7 +31,9 @@ export function logPrinter(json: boolean): { write(line: string): void } {
   }
 }
 
-function format({ time, level, agent, msg }: Entry, colour: boolean): string {
+/** What agents print may come from anywhere: it moves no cursor and changes no colour here. */
+function format({ time, level, agent, msg: text }: Entry, colour: boolean): string {
+  const msg = clean(text)
   const at = new Date(time).toISOString().slice(11, 23)
   const name = (agent ?? 'holt').padEnd(NAME_WIDTH)
   if (!colour) return `${at} ${name} ${msg}`

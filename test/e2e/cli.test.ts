@@ -322,7 +322,7 @@ const answering = (result: unknown): Promise<string> =>
 describe('output', () => {
   const many = Array.from({ length: 20_000 }, (_, n) => ({ id: `agent-${n}`, name: 'x'.repeat(200) }))
 
-  it('is whole through a pipe, as it is in a file', async () => {
+  it('C112 is whole through a pipe, as it is in a file', async () => {
     const socket = await answering(many)
     const piped = await run('node', [HOLT, 'list', '--json', '--socket', socket])
     expect({ code: piped.code, stderr: piped.stderr }).toEqual({ code: 0, stderr: '' })
@@ -336,7 +336,7 @@ describe('output', () => {
     expect(await readFile(join(dir, 'all.json'), 'utf8')).toBe(piped.stdout)
   })
 
-  it('that nobody reads to its end ends the command without a word', async () => {
+  it('C113 that nobody reads to its end ends the command without a word', async () => {
     const socket = await answering(many)
     const script = 'set -o pipefail; node "$0" list --json --socket "$1" | head -c 100; echo " $?"'
     const { stdout, stderr } = await run('bash', ['-c', script, HOLT, socket])
