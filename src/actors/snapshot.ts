@@ -41,7 +41,7 @@ export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }:
     command,
     pausedSince: intent.pausedSince,
     pausedBy: intent.pausedBy,
-    reason: intent.reason,
+    reason: intent.admission === 'cordoned' ? (intent.pausedReason ?? intent.reason) : intent.reason,
     mailbox: mailboxOf(agent, clock, inFlight),
     tasks: { received: agent.inbox.fates.counters.received, completed, failed: agent.failed },
     heapUsedMb: agent.heapUsedMb,

@@ -73,6 +73,7 @@ export class Commands {
     const by = options.by ?? 'program'
     if (this.#deps.shuttingDown())
       throw new HoltError('ShuttingDown', `the host is shutting down: '${command}' is not taken`)
+    const reason = options.reason ?? null
     this.#checkRank(agent.id, command)
     const state = this.#stateOf(agent)
     const refused = refusal(command, agent.id, state)
@@ -84,13 +85,13 @@ export class Commands {
       const extra = await Promise.race([EFFECTS[command](this, agent, { ...options, by }, held), preempted])
       this.#deps.report(
         'agent.command',
-        { command, by, outcome: `${agent.phase} (${agent.status})` },
+        { command, by, reason, outcome: `${agent.phase} (${agent.status})` },
         { agent: agent.id },
       )
       return { ...this.#deps.snapshot(agent), ...extra }
     } catch (error) {
       const outcome = error instanceof Error ? error.message : String(error)
-      this.#deps.report('agent.command', { command, by, outcome }, { agent: agent.id })
+      this.#deps.report('agent.command', { command, by, reason, outcome }, { agent: agent.id })
       throw error
     } finally {
       if (this.#held.get(agent.id) === held) this.#held.delete(agent.id)
@@ -148,13 +149,14 @@ export class Commands {
     change: { intent?: Intent; admission?: Admission },
   ): Promise<void> {
     const by = options.by ?? 'program'
+    const reason = options.reason ?? null
     const record = await this.#deps.intents.commit(agent.id, {
       ...change,
       by,
-      reason: options.reason ?? null,
+      reason,
       at: this.#deps.clock.wall(),
     })
-    const { intent, admission, reason, generation } = record
+    const { intent, admission, generation } = record
     this.#deps.report('agent.intent', { intent, admission, by, reason, generation }, { agent: agent.id })
     agent.refresh()
   }

@@ -111,8 +111,7 @@ const nextStart = ({ nextRestartAt, lastDeath }: AgentSnapshot, now: number): st
 
 function admissionOf({ snapshot, intent }: WhyCase): string[] {
   if (snapshot.admission === 'open') return []
-  // The reason that is on record is the one of the last change, whichever that was.
-  const reason = intent.at === snapshot.pausedSince ? intent.reason : null
+  const { pausedReason: reason } = intent
   const since = snapshot.pausedSince ?? intent.at
   return [`paused ${byWhom({ by: snapshot.pausedBy ?? intent.by, at: since, reason })}: nothing new is begun`]
 }

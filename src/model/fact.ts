@@ -33,9 +33,9 @@ export const FACTS = {
     'info',
     (d) => `intent is ${d.intent}, admission ${d.admission}, by ${d.by}${d.reason === null ? '' : ` (${d.reason})`}`,
   ),
-  'agent.command': fact<{ command: string; by: string; outcome: string }>(
+  'agent.command': fact<{ command: string; by: string; reason: string | null; outcome: string }>(
     'info',
-    (d) => `'${d.command}' by ${d.by}: ${d.outcome}`,
+    (d) => `'${d.command}' by ${d.by}${d.reason === null ? '' : ` (${d.reason})`}: ${d.outcome}`,
   ),
   'agent.died': fact<{ deathId: string; cause: string; class: string; text: string }>('warn', (d) => d.text),
   'agent.ended': fact<{ deathId: string; cause: string; class: string; text: string }>('info', (d) => d.text),
@@ -74,10 +74,6 @@ export const FACTS = {
   'supervisor.command': fact<{ supervisor: string; command: string; by: string; outcome: string }>(
     'info',
     (d) => `'${d.command}' of supervisor '${d.supervisor}' by ${d.by}: ${d.outcome}`,
-  ),
-  'supervisor.ended': fact<{ supervisor: string; reason: string }>(
-    'info',
-    (d) => `supervisor '${d.supervisor}' ended: ${d.reason}`,
   ),
   'observer.failed': fact<{ stream: string; error: string }>(
     'error',

@@ -15,13 +15,15 @@ export interface IntentRecord {
   readonly admission: Admission
   /** Grows by one with each commit; what compare-and-set compares. */
   readonly generation: number
+  /** Who wanted the intent, why and when; not who paused it. */
   readonly by: string
   readonly reason: string | null
   /** Wall clock, ms since the epoch. */
   readonly at: number
-  /** When admission was last cordoned, and by whom; null while open. */
+  /** When admission was cordoned, by whom and why; null while open. */
   readonly pausedSince: number | null
   readonly pausedBy: string | null
+  readonly pausedReason: string | null
 }
 
 export type IntentChange = Pick<IntentRecord, 'by' | 'reason' | 'at'> & {
@@ -40,15 +42,18 @@ export function nextIntent(previous: IntentRecord | undefined, change: IntentCha
   const admission = change.admission ?? previous?.admission ?? 'open'
   const cordonedNow = admission === 'cordoned' && previous?.admission !== 'cordoned'
   const open = admission === 'open'
+  // Who wants it to run and who shut its gate are two questions: a change of one leaves the answer to the other.
+  const wanted = change.intent === undefined && previous !== undefined ? previous : change
   return {
     intent: change.intent ?? previous?.intent ?? fallback,
     admission,
     generation: (previous?.generation ?? 0) + 1,
-    by: change.by,
-    reason: change.reason,
-    at: change.at,
+    by: wanted.by,
+    reason: wanted.reason,
+    at: wanted.at,
     pausedSince: open ? null : cordonedNow ? change.at : (previous?.pausedSince ?? null),
     pausedBy: open ? null : cordonedNow ? change.by : (previous?.pausedBy ?? null),
+    pausedReason: open ? null : cordonedNow ? change.reason : (previous?.pausedReason ?? null),
   }
 }
 

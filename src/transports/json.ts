@@ -5,7 +5,8 @@
  */
 import { describeError } from '../model/error.ts'
 
-const MAX_DEPTH = 64
+/** As deep as a request may be. */
+const MAX_DEPTH = 512
 
 /** The value as JSON would carry it; `undefined` where there is nothing. */
 export function toJson(value: unknown): unknown {

@@ -42,6 +42,7 @@ const intent: IntentRecord = {
   at: 0,
   pausedSince: null,
   pausedBy: null,
+  pausedReason: null,
 }
 
 class TestedAgent {

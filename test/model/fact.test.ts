@@ -11,7 +11,10 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     { intent: 'suspended', admission: 'open', by: 'ann', reason: 'upgrade', generation: 2 },
     'intent is suspended, admission open, by ann (upgrade)',
   ],
-  'agent.command': [{ command: 'stop', by: 'ann', outcome: 'done' }, "'stop' by ann: done"],
+  'agent.command': [
+    { command: 'stop', by: 'ann', reason: 'upgrade', outcome: 'done' },
+    "'stop' by ann (upgrade): done",
+  ],
   'agent.died': [{ deathId: 'd1', cause: 'crash', class: 'crash', text: 'died of a crash' }, 'died of a crash'],
   'agent.ended': [{ deathId: 'd1', cause: 'shutdown', class: 'normal', text: 'was stopped' }, 'was stopped'],
   'agent.restart_scheduled': [
@@ -37,7 +40,6 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     { supervisor: 'root', command: 'stop', by: 'ops', outcome: 'Stopped' },
     "'stop' of supervisor 'root' by ops: Stopped",
   ],
-  'supervisor.ended': [{ supervisor: 'root', reason: 'shutdown' }, "supervisor 'root' ended: shutdown"],
   'observer.failed': [{ stream: 'facts$', error: 'boom' }, 'an observer of facts$ threw and was cut off: boom'],
   'stream.gap': [{ stream: 'facts$', missed: 7 }, 'a slow subscriber of facts$ missed 7'],
 }

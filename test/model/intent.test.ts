@@ -141,6 +141,7 @@ describe('the record of an intent', () => {
       at: 100,
       pausedSince: null,
       pausedBy: null,
+      pausedReason: null,
     })
   })
 
@@ -165,7 +166,16 @@ describe('the record of an intent', () => {
       at: 300,
       pausedSince: 200,
       pausedBy: 'ann',
+      pausedReason: null,
     })
+  })
+
+  it('keeps apart who wanted it to stop and who shut its gate', () => {
+    const stopped = nextIntent(first, { by: 'ann', reason: 'upgrade', at: 200, intent: 'stopped' }, 'stopped')
+    const paused = nextIntent(stopped, { by: 'bob', reason: 'a look', at: 300, admission: 'cordoned' }, 'stopped')
+    expect(paused).toMatchObject({ by: 'ann', reason: 'upgrade', at: 200, pausedBy: 'bob', pausedReason: 'a look' })
+    const open = nextIntent(paused, { by: 'eve', reason: null, at: 400, admission: 'open' }, 'stopped')
+    expect(open).toMatchObject({ by: 'ann', reason: 'upgrade', at: 200, pausedReason: null })
   })
 
   it('remembers the first cordon, and forgets it when opened', () => {
