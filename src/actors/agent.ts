@@ -62,6 +62,8 @@ export class Agent {
   readonly #phases: Phases
   #identityVerified = false
   #incarnations = 0
+  /** Asked at every ask. */
+  #exclusive: ReadonlySet<string> = new Set()
   /** Why it is being ended, where a command did. */
   #told: EndOptions['cause'] | null = null
   #handOver = false
@@ -81,7 +83,7 @@ export class Agent {
     this.inbox = new Inbox(spec.id, spec.mailbox, deps.clock, this.deadLetters, {
       abort: (seqs, reason) => this.instance?.abort(seqs, reason),
       whyNot: () => this.whereabouts(),
-      isExclusive: (command) => this.commands().some((info) => info.name === command && info.exclusive),
+      isExclusive: (command) => this.#exclusive.has(command),
     })
     this.refresh()
   }
@@ -328,6 +330,7 @@ export class Agent {
   #onReady(instance: Instance, roles: readonly RoleInfo[]): void {
     if (this.phase !== 'BOOTING') return
     this.roles = roles
+    this.#exclusive = new Set(this.commands().flatMap(({ name, exclusive }) => (exclusive ? [name] : [])))
     this.#identityVerified = true
     const cordoned = this.standing.admission === 'cordoned'
     if (cordoned) instance.pause(++this.#pauses)
