@@ -1,10 +1,11 @@
 /**
- * Builds `dist/`: declarations and modules by TypeScript, then the two files that run in threads of their own, each
- * bundled into one: a thread must not pay for what it does not need.
+ * Builds `dist/`: declarations and modules by TypeScript, then bundles of what must not pay for what it does not need: the
+ * two files that run in threads of their own, and the command line.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { bundleCli } from './bundle-cli.ts'
 import { bundleThreads } from './bundle-threads.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,4 +15,5 @@ execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', 
   stdio: 'inherit',
 })
 await bundleThreads(`${root}dist`)
-if (existsSync(`${root}dist/cli/main.js`)) chmodSync(`${root}dist/cli/main.js`, 0o755)
+await bundleCli(`${root}dist`)
+chmodSync(`${root}dist/cli/main.js`, 0o755)

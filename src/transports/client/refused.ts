@@ -42,7 +42,7 @@ function whose(path: string): string {
   for (let place = path; ; place = dirname(place)) {
     const stats = statsOf(place)
     if (stats === null && place !== dirname(place)) continue
-    const own = process.getuid?.()
+    const own = process.geteuid?.()
     const mode = ((stats?.mode ?? 0) & 0o777).toString(8)
     const owner = stats?.uid ?? 0
     if (owner === own) return `${place} is yours, and its mode ${mode} does not let you. Give it back with chmod`
