@@ -93,8 +93,9 @@ class SocketServer implements UdsServer {
   }
 
   async #openFile(): Promise<void> {
-    const { log } = this.#deps
+    const { clock, log } = this.#deps
     this.#file = await openSocketFile(this.path, {
+      clock,
       log,
       whoAnswers,
       onConnection: (socket) => this.#accept(socket),

@@ -4,17 +4,18 @@
  *
  *     a fresh 0700 folder beside the target ──► bind in it ──► chmod 0600 ──► link onto the public name
  *                                                                              │ refused where something is there
- *     what is there:  nothing ─► link    a socket nobody answers at ─► taken aside, then link    all else ─► refused
+ *     what is there:  nothing ─► link    a socket nobody answers at ─► removed, then link    all else ─► refused
  *
  * The platform removes the name a server was bound to when it closes, whoever has that name by then: ours is bound to
  * the private one, which is gone by that time.
  */
 import { type BigIntStats, lstatSync, rmSync } from 'node:fs'
-import { chmod, link, lstat, mkdtemp, rename, rm, stat, symlink, unlink } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, mkdtemp, rename, rm, rmdir, stat, symlink, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describeError } from '../../model/error.ts'
+import { describeError, HoltError } from '../../model/error.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import { ownUid } from './fleet-socket.ts'
 import { fits, refused } from './socket-path.ts'
@@ -35,6 +36,7 @@ export interface SocketFile {
 }
 
 export interface SocketFileDeps {
+  readonly clock: Clock
   readonly log: Logger
   readonly onConnection: (socket: Socket) => void
   readonly onError: (error: Error) => void
@@ -42,7 +44,10 @@ export interface SocketFileDeps {
   readonly whoAnswers: (path: string) => Promise<string>
 }
 
-const ATTEMPTS = 5
+const ATTEMPTS = 100
+const PAUSE_MS = 20
+/** Far longer than a look and a removal take. */
+const LOCK_MS = 10_000
 /** Clients that may come within one turn; more of them are refused by the platform. */
 const BACKLOG = 4096
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
@@ -58,6 +63,7 @@ export async function openSocketFile(path: string, deps: SocketFileDeps): Promis
     if (file !== null) return file
     // Someone else made a file there meanwhile. Look again who it is.
     if (attempt === ATTEMPTS) throw refused(path, `${path} is being made and removed by others all the time`)
+    await new Promise<void>((resolve) => deps.clock.after(PAUSE_MS, resolve))
   }
 }
 
@@ -122,13 +128,14 @@ async function bindAndLink(path: string, stale: BigIntStats | null, deps: Socket
     const hidden = await hiddenPath(path, folders)
     await listening(server, hidden)
     await chmod(hidden, 0o600)
-    if (stale !== null && !(await takeAside(path, stale, `${hidden}-`))) return await closed(server)
+    if (stale !== null && !(await removeStale(path, deps))) return await closed(server)
     if (!(await publish(hidden, path))) return await closed(server)
     const own = await lstat(path, { bigint: true })
     server.on('error', deps.onError)
     return socketFile(path, server, own)
   } catch (error) {
     await closed(server)
+    if (error instanceof HoltError) throw error
     throw refused(path, `the socket ${path} cannot be made (${describeError(error).message})`)
   } finally {
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
@@ -140,7 +147,7 @@ async function hiddenPath(path: string, folders: string[]): Promise<string> {
   const folder = await mkdtemp(join(dirname(path), '.holt-'))
   folders.push(folder)
   const hidden = join(folder, 's')
-  if (fits(`${hidden}-`)) return hidden
+  if (fits(hidden)) return hidden
   const short = await mkdtemp(join(tmpdir(), 'holt-'))
   folders.push(short)
   await symlink(folder, join(short, 'd'))
@@ -159,23 +166,31 @@ const listening = (server: Server, path: string): Promise<void> =>
 const closed = (server: Server): Promise<null> => new Promise((resolve) => server.close(() => resolve(null)))
 
 /**
- * Takes the stale file out of the way. It is moved before it is looked at, since only a move takes exactly one file: if
- * another host has put its own there in the meantime, that is put back.
+ * Removes a socket that nobody answers at. One host at a time may: between looking and removing, another could have
+ * removed the stale one and put its own there. False: another is at it.
  */
-async function takeAside(path: string, stale: BigIntStats, aside: string): Promise<boolean> {
-  const present = await lstat(path, { bigint: true }).catch(() => null)
-  if (present === null) return true
-  if (!same(present, stale)) return false
+async function removeStale(path: string, deps: SocketFileDeps): Promise<boolean> {
+  const lock = `${path}.lock`
+  if (!(await takeLock(lock, deps.clock))) return false
   try {
-    await rename(path, aside)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return true
-    throw error
+    if ((await findStale(path, deps)) !== null) await unlink(path)
+    return true
+  } finally {
+    await rmdir(lock)
   }
-  const ours = same(await lstat(aside, { bigint: true }), stale)
-  if (!ours) await link(aside, path)
-  await unlink(aside)
-  return ours
+}
+
+/** A folder is made by one alone. One that is left of a process that was killed goes after a while. */
+async function takeLock(lock: string, clock: Clock): Promise<boolean> {
+  try {
+    await mkdir(lock, 0o700)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    const made = await lstat(lock).catch(() => null)
+    if (made !== null && clock.wall() - made.mtimeMs > LOCK_MS) await rmdir(lock).catch(() => {})
+    return false
+  }
 }
 
 /** Gives the file its public name, where there is none; a rename would take it from another. */
@@ -191,7 +206,8 @@ async function publish(hidden: string, path: string): Promise<boolean> {
   return true
 }
 
-const same = (a: BigIntStats, b: BigIntStats): boolean => a.ino === b.ino && a.dev === b.dev
+/** An inode's number is given away again at once when its file is gone; a socket's mtime is that of its making for good. */
+const same = (a: BigIntStats, b: BigIntStats): boolean => a.ino === b.ino && a.dev === b.dev && a.mtimeNs === b.mtimeNs
 
 function socketFile(path: string, server: Server, own: BigIntStats): SocketFile {
   const look = (): Seen => {

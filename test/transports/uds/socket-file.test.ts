@@ -9,6 +9,7 @@ import {
   renameSync,
   symlinkSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
@@ -180,6 +181,18 @@ describe('what is there already', () => {
 
   it('a folder that is not there is named', async () => {
     expect((await refused(join(ownFolder(), 'missing', 's'))).message).toMatch(/expected a folder at .*missing/)
+  })
+
+  it('is replaced also where a host was killed while it did so', async () => {
+    const folder = ownFolder()
+    const path = join(folder, 's')
+    await stale(path)
+    mkdirSync(`${path}.lock`)
+    utimesSync(`${path}.lock`, 0, 0)
+    const server = await listen({ path, service: new PlayedService(), log: createLog('silent') })
+    await answers(path)
+    await server.close()
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('of many hosts that start at once at a stale socket, exactly one has it', async () => {
