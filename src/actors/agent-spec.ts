@@ -3,6 +3,7 @@
  * fills these in; an actor knows no manifest, no capability and no store.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { Limits, MailboxOptions } from '../model/agent-options.ts'
 import type { BootStep, DeathRecord, Decision } from '../model/death.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentRecord } from '../model/intent.ts'
@@ -13,7 +14,6 @@ import type { FromThread, ModuleSource, Mount } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/id.ts'
 import type { Agent } from './agent.ts'
-import type { MailboxOptions } from './inbox.ts'
 import type { InstanceSpec } from './instance.ts'
 import type { Router } from './outbound.ts'
 
@@ -24,16 +24,7 @@ export interface AgentSpec {
   readonly version: string
   readonly autostart: boolean
   readonly mailbox: MailboxOptions
-  readonly limits: {
-    readonly heapMb: number
-    readonly bootTimeoutMs: number
-    readonly stopTimeoutMs: number
-    readonly pauseTimeoutMs: number
-    readonly abortGraceMs: number
-    readonly handlerTimeoutMs: number
-    readonly unresponsiveAfterMs: number
-    readonly killAfterMs: number
-  }
+  readonly limits: Limits
 }
 
 /** What one boot needs, made by the host: manifest, environment, modules and grants, all checked. */

@@ -3,8 +3,9 @@
  * asks and fates; `agent.ts` tells it when the agent's whereabouts change. Where a message may go is decided by the
  * table in `model/mailbox-policy.ts`; the fast path of `tell` is one comparison beside it.
  */
+import type { MailboxOptions } from '../model/agent-options.ts'
 import { HoltError, reviveError } from '../model/error.ts'
-import { type Acceptance, admit, type Overflow } from '../model/mailbox-policy.ts'
+import { type Acceptance, admit } from '../model/mailbox-policy.ts'
 import type { AskOptions, DeadLetterReason, Fate, SendOptions } from '../model/message.ts'
 import { type Body, encodePayload, readColumn } from '../model/payload.ts'
 import type { Flush, Outcome, Replies } from '../model/wire.ts'
@@ -14,16 +15,6 @@ import type { DeadLetters } from './dead-letters.ts'
 import { Fates } from './fates.ts'
 import { Mailbox, type Meta } from './mailbox.ts'
 import { type Link, Pump } from './pump.ts'
-
-/** `mailbox` of agent.yml. */
-export interface MailboxOptions {
-  readonly capacity: number
-  readonly overflow: Overflow
-  readonly window: number
-  readonly backlog: number
-  readonly concurrency: number
-  readonly redeliver: number
-}
 
 /** How the inbox reaches the thread for what is no message. */
 export interface InboxHooks {

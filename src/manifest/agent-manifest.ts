@@ -2,47 +2,13 @@
  * An agent as its manifest describes it. `AgentManifest` is what the loader returns: checked, every default filled in,
  * paths absolute. `AgentObject` is what an embedding program may write in place of an agent.yml. Types only.
  */
-import type { Overflow } from '../model/mailbox-policy.ts'
+import type { Limits, MailboxOptions } from '../model/agent-options.ts'
 
 /** `permanent`: always; `transient`: not after a normal end; `temporary`: never. */
 export type RestartType = 'permanent' | 'transient' | 'temporary'
 
 /** How long a child is given to stop: milliseconds, none at all, or as long as it takes. */
 export type Shutdown = number | 'brutal_kill' | 'infinity'
-
-export interface MailboxOptions {
-  /** Messages that may wait while the agent is not ACTIVE; 1 to 1e6. @default 256 */
-  readonly capacity: number
-  /** What becomes of a message past {@link capacity}. @default 'drop-newest' */
-  readonly overflow: Overflow
-  /** Messages in the thread's hands while ACTIVE; a power of two, 16 to 65536. @default 4096 */
-  readonly window: number
-  /** Messages that wait behind the window while ACTIVE; 1 to 1e7. @default 65536 */
-  readonly backlog: number
-  /** Messages handled at once; 1 to 256. @default 1 */
-  readonly concurrency: number
-  /** Times a message that was in flight at a crash is handed over again; 0 to 1000. @default 0 */
-  readonly redeliver: number
-}
-
-export interface Limits {
-  /** Old-generation heap of the thread, MiB; 8 to 65536. @default 64 */
-  readonly heapMb: number
-  /** From the start of the thread to ACTIVE. @default 10000 */
-  readonly bootTimeoutMs: number
-  /** For what is in flight and the `stop` hooks at a graceful stop. @default 5000 */
-  readonly stopTimeoutMs: number
-  /** After this a pause answers with what is still in flight. @default 5000 */
-  readonly pauseTimeoutMs: number
-  /** From the abort signal to the end of the thread on `suspend`. @default 1000 */
-  readonly abortGraceMs: number
-  /** One handler's longest run; 0 is no limit. @default 0 */
-  readonly handlerTimeoutMs: number
-  /** Age of the heartbeat at which the agent is Unhealthy; less than {@link killAfterMs}. @default 5000 */
-  readonly unresponsiveAfterMs: number
-  /** Age of the heartbeat at which the thread is ended. @default 15000 */
-  readonly killAfterMs: number
-}
 
 export interface Backoff {
   /** Delay of the second restart, ms. @default 1000 */

@@ -2,6 +2,7 @@
  * What people ask to see of a fleet beside its snapshots: one agent in detail, the tree, who may call what, what waits
  * in a mailbox, and why an agent is where it is. Plain data; times in ms since the epoch unless the name says otherwise.
  */
+import type { Limits } from './agent-options.ts'
 import type { Status } from './canonical.ts'
 import type { InFlight } from './death.ts'
 import type { Phase } from './lifecycle.ts'
@@ -26,18 +27,6 @@ export interface Competency {
   readonly commands: readonly string[]
   /** Capabilities it asks for. */
   readonly needs: readonly string[]
-}
-
-/** Limits of an agent, from its manifest. */
-export interface Limits {
-  readonly heapMb: number
-  readonly bootTimeoutMs: number
-  readonly stopTimeoutMs: number
-  readonly pauseTimeoutMs: number
-  readonly abortGraceMs: number
-  readonly handlerTimeoutMs: number
-  readonly unresponsiveAfterMs: number
-  readonly killAfterMs: number
 }
 
 export interface AgentDetail extends AgentSnapshot {

@@ -2,9 +2,11 @@
  * What operations answer with, as schemas: OpenAPI is made from them, and tests hold real answers against them. Each is
  * typed against the type of the model it describes, so that the two cannot drift apart.
  */
+
 import { z } from 'zod'
 import type { Output } from '../host/host.ts'
 import type { ShutdownReport } from '../host/shutdown.ts'
+import type { Limits } from '../model/agent-options.ts'
 import { type Axes, STATUSES } from '../model/canonical.ts'
 import {
   type BootStep,
@@ -25,7 +27,6 @@ import type {
   CapabilityView,
   Competency,
   HandlerMetrics,
-  Limits,
   MailboxView,
   Summary,
   SupervisorAnswer,

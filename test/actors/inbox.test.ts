@@ -1,6 +1,6 @@
 /** The inbox: what becomes of tell, emit and ask, wherever the agent is and whatever its overflow policy. */
 import { describe, expect, it } from 'vitest'
-import type { MailboxOptions } from '../../src/actors/inbox.ts'
+import type { MailboxOptions } from '../../src/model/agent-options.ts'
 import { type Acceptance, OVERFLOWS, type Overflow } from '../../src/model/mailbox-policy.ts'
 import { nextTurn } from '../fake-clock.ts'
 import { stateOf, TestedInbox } from './tested-inbox.ts'

@@ -1,6 +1,7 @@
 /** An inbox with a fake clock, everything it told kept, and the thread's side played by the test. */
 import { DeadLetters } from '../../src/actors/dead-letters.ts'
-import { Inbox, type MailboxOptions } from '../../src/actors/inbox.ts'
+import { Inbox } from '../../src/actors/inbox.ts'
+import type { MailboxOptions } from '../../src/model/agent-options.ts'
 import { FakeClock } from '../fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
 

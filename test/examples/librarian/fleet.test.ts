@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import type { Hit, IndexStats } from '../../../examples/librarian/agents/librarian/bm25.ts'
 import type { Progress } from '../../../examples/librarian/agents/walker/roles/walk.ts'
+import { eventually } from '../../eventually.ts'
 import { type AgentId, FleetByHand } from './fleet-by-hand.ts'
 
 const FLEET = fileURLToPath(new URL('../../../examples/librarian/', import.meta.url))
@@ -80,7 +81,9 @@ test('a librarian that has lost its index gets it back', async () => {
   const fleet = await start()
   await fleet.settle()
   const before = await fleet.ask('librarian', 'stats')
-  await new Promise((resolve) => setTimeout(resolve, 2))
+  // A walk is told from an emptiness by the time of each.
+  const now = Date.now()
+  await eventually(() => Date.now() > now, 'the clock to move on')
   await fleet.start('librarian')
   expect(await fleet.ask('librarian', 'stats')).toMatchObject({ documents: 0 })
   await fleet.settle()
