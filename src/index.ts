@@ -13,8 +13,9 @@ export { type ErrorCode, type ErrorShape, HoltError } from './model/error.ts'
 export type { Fact, FactKind } from './model/fact.ts'
 export type { Admission, Command, Intent } from './model/intent.ts'
 export type { Phase } from './model/lifecycle.ts'
-export type { AskOptions, DeadLetter, Fate, SendOptions } from './model/message.ts'
+export type { AskOptions, DeadLetter, Down, Fate, SendOptions } from './model/message.ts'
 export type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from './model/snapshot.ts'
+export type { Spawned, SpawnOptions } from './model/spawn.ts'
 export type {
   AgentDetail,
   CapabilityView,

@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Limits, MailboxOptions } from '../model/agent-options.ts'
-import type { BootStep, DeathRecord, Decision } from '../model/death.ts'
+import type { BootStep, DeathRecord, Decision, Told } from '../model/death.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentRecord } from '../model/intent.ts'
 import type { EpochStore } from '../model/lease.ts'
@@ -16,6 +16,7 @@ import type { NewId } from '../platform/id.ts'
 import type { Agent } from './agent.ts'
 import type { InstanceSpec } from './instance.ts'
 import type { Router } from './outbound.ts'
+import type { Threads } from './spawn.ts'
 
 /** The part of a manifest that the actor itself uses. Times in ms. */
 export interface AgentSpec {
@@ -25,6 +26,10 @@ export interface AgentSpec {
   readonly autostart: boolean
   readonly mailbox: MailboxOptions
   readonly limits: Limits
+  readonly restart: {
+    /** Whether a successor is started before a thread that cannot be ended has ended. @default 'wait' */
+    readonly unkillable: 'wait' | 'replace'
+  }
 }
 
 /** What one boot needs, made by the host: manifest, environment, modules and grants, all checked. */
@@ -39,7 +44,7 @@ export interface Prepared {
 /** The spec of one instance of a prepared agent. */
 export function instanceSpec(
   prepared: Prepared,
-  identity: Pick<InstanceSpec, 'id' | 'epoch' | 'agent'>,
+  identity: Pick<InstanceSpec, 'id' | 'epoch' | 'agent' | 'threads'>,
   isNewest: () => boolean,
 ): InstanceSpec {
   const { spec, env, roles, mounts, lend } = prepared
@@ -70,8 +75,8 @@ export class BootFailure extends Error {
 /** A death before it is decided what follows. */
 export interface DeathCase {
   readonly draft: Omit<DeathRecord, 'decision'>
-  /** A command ended it and will see to what comes next. */
-  readonly commanded: boolean
+  /** Who had it ended; null where nobody had. */
+  readonly told: Told | null
   readonly life: { readonly uptimeMs: number; readonly progressed: boolean }
 }
 
@@ -80,6 +85,7 @@ export interface AgentDeps {
   readonly newId: NewId
   readonly epochs: EpochStore
   readonly router: Router
+  readonly threads: Threads
   readonly report: Report
   intentOf(agent: string): IntentRecord
   shuttingDown(): boolean

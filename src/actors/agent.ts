@@ -13,15 +13,15 @@ import {
   type Standing,
   type Status,
 } from '../model/canonical.ts'
-import type { DeathRecord, InFlight } from '../model/death.ts'
-import { CELL } from '../model/flight-recorder.ts'
+import type { DeathRecord } from '../model/death.ts'
 import type { CommandState } from '../model/intent.ts'
 import { LIVE, type Phase, transition } from '../model/lifecycle.ts'
 import { acceptance } from '../model/mailbox-policy.ts'
 import type { CommandInfo, RoleInfo } from '../model/wire.ts'
-import { describeInFlight, settleDeath } from './aftermath.ts'
+import { settleDeath } from './aftermath.ts'
 import { type AgentDeps, type AgentSpec, BootFailure, instanceSpec, type Prepared } from './agent-spec.ts'
 import { DeadLetters } from './dead-letters.ts'
+import { type EndOptions, outranks } from './ending.ts'
 import { Inbox } from './inbox.ts'
 import { type Ended, failedDelivery, Instance } from './instance.ts'
 import { Invocations } from './invocations.ts'
@@ -31,17 +31,6 @@ import { draftRecord, examine, examineBoot, type PostMortem } from './post-morte
 import { NO_REMAINS } from './pump.ts'
 
 const KEPT_DEATHS = 64
-
-/** How to end the instance that is there. */
-export interface EndOptions {
-  readonly cause: 'shutdown' | 'suspended' | 'killed'
-  /** 0: at once. */
-  readonly graceMs: number
-  /** Abort what is in flight first. */
-  readonly abort: boolean
-  /** A next instance is on its way: what arrives meanwhile waits for it. */
-  readonly handOver: boolean
-}
 
 export class Agent {
   readonly id: string
@@ -64,11 +53,14 @@ export class Agent {
   #incarnations = 0
   /** Asked at every ask. */
   #exclusive: ReadonlySet<string> = new Set()
-  /** Why it is being ended, where a command did. */
-  #told: EndOptions['cause'] | null = null
+  /** How it is being ended, and by whom. */
+  #told: Pick<EndOptions, 'cause' | 'told'> | null = null
   #handOver = false
+  /** Its thread is inside a native call, and does not end though it was told to. */
+  unkillable = false
   #pauses = 0
-  #heapUsedMb: number | null = null
+  /** What its last instance held, MiB, of the old generation. */
+  lastHeapUsedMb: number | null = null
   #prepared: Prepared | null = null
   #bootSettled: (record: DeathRecord | null) => void = () => {}
 
@@ -118,7 +110,8 @@ export class Agent {
   }
 
   get startScheduled(): boolean {
-    return this.nextStartAt !== null || this.#handOver
+    if (this.nextStartAt !== null || this.#handOver || this.#told?.told.rule === 'strategy') return true
+    return this.unkillable && this.#told === null
   }
 
   get commandState(): CommandState {
@@ -130,28 +123,8 @@ export class Agent {
     return this.deaths.at(-1) ?? null
   }
 
-  get heapUsedMb(): number | null {
-    const live = this.instance?.recorder.heapUsedMb ?? 0
-    return live > 0 ? live : this.#heapUsedMb
-  }
-
-  /** Handlers that have ended: those of dead instances, and what the recorder says of this one. */
-  get completed(): number {
-    this.inbox.pump.reclaim()
-    return this.inbox.fates.counters.completed + (this.instance === null ? 0 : this.inbox.pump.doneCount)
-  }
-
-  get failed(): number {
-    return this.inbox.fates.counters.failed + (this.instance?.recorder.read(CELL.failed) ?? 0)
-  }
-
   commands(): CommandInfo[] {
     return this.roles.flatMap((role) => role.commands)
-  }
-
-  inFlight(): InFlight[] {
-    const begunAt = this.#deps.clock.wall() - (this.#deps.clock.now() - (this.instance?.recorder.turnAt ?? 0))
-    return describeInFlight(this.inbox, { ...NO_REMAINS, inFlight: this.inbox.pump.inFlight() }, begunAt)
   }
 
   /** Where it is, in words, for those who are turned away. */
@@ -191,21 +164,28 @@ export class Agent {
       this.#boot(id, epoch, this.#prepared)
     } catch (error) {
       const failure = error instanceof BootFailure ? error : new BootFailure('manifest', error)
-      this.#bury(examineBoot(id, epoch, this.#deps.clock.now() - startedAt, failure, this.#told))
+      const told = this.#told as Pick<EndOptions, 'cause'> | null
+      this.#bury(examineBoot(id, epoch, this.#deps.clock.now() - startedAt, failure, told?.cause ?? null))
     }
     return settled
   }
 
-  /** Ends the instance there is, or the boot under way. Resolves when its thread is gone; at once where there is none. */
-  async end(options: EndOptions): Promise<void> {
+  /**
+   * Ends the instance there is, or the boot under way. Resolves when its thread is gone, at once where there is none:
+   * true; or false where the thread cannot be ended.
+   */
+  async end(options: EndOptions): Promise<boolean> {
     this.nextStartAt = null
     if (this.phase === 'IDLE') {
       this.#phases.move('STOPPING')
       this.#phases.move('STOPPED')
     }
     this.#handOver = options.handOver
-    if (!LIVE.has(this.phase)) return this.#withdrawn()
-    this.#told = options.cause
+    if (!LIVE.has(this.phase)) {
+      this.#withdrawn()
+      return true
+    }
+    if (this.#told === null || outranks(options.told, this.#told.told)) this.#told = options
     if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
     this.refresh()
     const { instance } = this
@@ -215,7 +195,13 @@ export class Agent {
       else
         instance.stop(options.cause, options.graceMs, options.cause === 'suspended' ? 'suspended' : 'shutdown_timeout')
     }
-    await this.#phases.until(() => !LIVE.has(this.phase) || this.phase === 'BOOTING')
+    await this.#phases.until(() => !LIVE.has(this.phase) || this.phase === 'BOOTING' || this.unkillable)
+    return !this.unkillable
+  }
+
+  /** Resolves once no thread of it runs. */
+  gone(): Promise<void> {
+    return this.#phases.until(() => !LIVE.has(this.phase))
   }
 
   /** Ends the thread now; the supervisor decides what follows. */
@@ -227,7 +213,7 @@ export class Agent {
     }
     this.instance?.terminate('killed')
     const { instance } = this
-    await this.#phases.until(() => instance?.alive !== true)
+    await this.#phases.until(() => instance?.alive !== true || this.unkillable)
   }
 
   /**
@@ -260,10 +246,12 @@ export class Agent {
     return { drained }
   }
 
-  /** A start that was scheduled is off; nothing replaces it. */
-  unschedule(): void {
-    this.nextStartAt = null
-    this.#withdrawn()
+  /** When its next start comes, monotonic ms; null: one that was scheduled is off, and nothing replaces it. */
+  schedule(at: number | null): void {
+    if (this.nextStartAt === at) return
+    this.nextStartAt = at
+    if (at === null) this.#withdrawn()
+    else this.refresh()
   }
 
   setHealth(health: Health, cause: HealthCause | null, text: string): void {
@@ -305,7 +293,11 @@ export class Agent {
     this.spec = prepared.spec
     this.inbox.configure(prepared.spec.mailbox)
     const instance: Instance = new Instance(
-      instanceSpec(prepared, { id, epoch, agent: this.id }, () => this.instance === instance),
+      instanceSpec(
+        prepared,
+        { id, epoch, agent: this.id, threads: this.#deps.threads },
+        () => this.instance === instance,
+      ),
       {
         onReady: (roles) => this.#onReady(instance, roles),
         onPaused: (n) => this.#onPaused(n),
@@ -319,6 +311,8 @@ export class Agent {
           else this.#deps.onOutput(this, message)
         },
         onLost: (what, count) => this.#deps.report('agent.lost', { what, count }, this.#subject()),
+        onUnkillable: (afterMs) => this.#onUnkillable(instance, afterMs),
+        onGivenUpEnded: () => this.#deps.report('agent.unkillable_ended', {}, { agent: this.id, instance: id, epoch }),
         onEnded: (ended) => this.#onEnded(instance, ended),
       },
       this.#deps.clock,
@@ -351,10 +345,30 @@ export class Agent {
     this.refresh()
   }
 
+  /** Fenced by its epoch, shown, and waited for; or given up, where the manifest says so. */
+  #onUnkillable(instance: Instance, afterMs: number): void {
+    if (this.instance !== instance) return
+    const replaced = this.spec.restart.unkillable === 'replace'
+    this.#deps.report('agent.unkillable', { afterMs, replaced }, this.#subject())
+    if (replaced) return instance.giveUp()
+    this.unkillable = true
+    this.health = 'bad'
+    this.healthCause = 'observed-bad'
+    // A command has its answer by now; what follows when the thread ends after all is for the supervisor to say.
+    if (this.standing.intent === 'running' && !this.#deps.shuttingDown()) {
+      this.#told = null
+      this.#handOver = false
+    }
+    if (this.phase === 'STOPPING') this.#phases.recheck()
+    else this.#phases.move('STOPPING')
+    this.refresh()
+  }
+
   #onEnded(instance: Instance, ended: Ended): void {
     const found = examine(this.inbox, instance, ended, this.#deps.clock)
     this.instance = null
-    this.#heapUsedMb = found.facts.heapUsedMb
+    this.unkillable = false
+    this.lastHeapUsedMb = found.facts.heapUsedMb
     this.#bury(found, failedDelivery(ended, found.facts.error))
   }
 
@@ -363,7 +377,7 @@ export class Agent {
     const { clock, newId, decide } = this.#deps
     const draft = draftRecord(this.id, newId('d'), found, this.inbox, clock)
     const life = { uptimeMs: draft.uptimeMs, progressed: found.progressed }
-    const record: DeathRecord = { ...draft, decision: decide(this.id, { draft, commanded: this.#told !== null, life }) }
+    const record: DeathRecord = { ...draft, decision: decide(this.id, { draft, told: this.#told?.told ?? null, life }) }
     this.#ended(record, found.bootFailed)
     if (found.remains !== NO_REMAINS) settleDeath(this.inbox, found.remains, record, { failed, aborted: found.aborted })
     this.#told = null

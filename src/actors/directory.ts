@@ -10,6 +10,10 @@ export class Directory {
     this.#agents.set(agent.id, agent)
   }
 
+  remove(id: string): void {
+    this.#agents.delete(id)
+  }
+
   find(id: string): Agent | undefined {
     return this.#agents.get(id)
   }

@@ -130,6 +130,14 @@ export class Inbox {
     return reply
   }
 
+  /** An event of the host's own: it needs no room, and waits where messages wait. */
+  notify(name: string, payload: unknown): void {
+    const body = encodePayload(payload)
+    if (this.#mode === 'ignore') this.#refuse(name, body, undefined, 'not_accepting')
+    else this.#push(name, body, undefined)
+    this.pump.kick()
+  }
+
   /** Whether a `tell` would find room now. */
   get hasRoom(): boolean {
     if (this.#mode === 'deliver') return this.#queue.length === 0 && !this.#isFull()

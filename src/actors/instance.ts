@@ -2,7 +2,7 @@
  * One incarnation of an agent: its thread, the two ports, the flight recorder, and the evidence it leaves. It proves
  * identity before it may load anything, and ends once. `agent.ts` owns it and decides; this file only carries out.
  */
-import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { BootStep, DeathCause, Evidence } from '../model/death.ts'
 import { type ErrorShape, HoltError } from '../model/error.ts'
 import { CELL, FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
@@ -22,13 +22,14 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import { newSecret } from '../platform/id.ts'
 import { type Challenge, verify } from '../platform/proof.ts'
 import type { Link } from './pump.ts'
-import { spawnThread } from './spawn.ts'
+import type { Thread, Threads } from './spawn.ts'
 
 /** What one instance is made from. */
 export interface InstanceSpec {
   readonly id: string
   readonly agent: string
   readonly epoch: number
+  readonly threads: Threads
   readonly heapMb: number
   readonly concurrency: number
   readonly bootTimeoutMs: number
@@ -51,11 +52,17 @@ export interface InstanceHooks {
   onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' | 'handlers' }>): void
   /** So many lines more were printed faster than they could be taken. */
   onLost(what: 'lines' | 'sends', count: number): void
+  /** It was to end so long ago and has not: its thread is inside a native call. Once. */
+  onUnkillable(afterMs: number): void
+  /** A thread that had been given up has ended. */
+  onGivenUpEnded(): void
   /** Last of all, once: everything it had posted has been taken. */
   onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
 }
 
 const HEARTBEAT_MS = 500
+/** Ending an idle or a looping thread takes 1 to 6 ms; one that has not ended by then is inside a native call. */
+const UNKILLABLE_MS = 1000
 /** Lines that were dropped are told at most this often, and at the end. */
 const LOST_EVERY_MS = 1000
 const LOST_CELL = { lines: CELL.linesDropped, sends: CELL.sendsDropped } as const
@@ -73,15 +80,19 @@ export class Instance implements Link {
   readonly #clock: Clock
   readonly #data: MessagePort
   readonly #challenge: Challenge
-  #worker: Worker | null = null
+  #worker: Thread | null = null
   #lent: { close(): void } | null = null
   #step: BootStep = 'thread'
   #ready = false
   #told: DeathCause | undefined
+  #seen: Evidence['seen']
   #reported: Evidence['reported']
   #failedSeq: number | undefined
   #thrown: unknown
   #timer: Timer | null = null
+  /** Monotonic ms by which it has to have stopped. */
+  #stopBy = Number.POSITIVE_INFINITY
+  #unkillable: Timer | null = null
   /** Of those that were dropped, so many have been told. */
   readonly #lost = { lines: 0, sends: 0 }
   #lostToldAt = Number.NEGATIVE_INFINITY
@@ -124,24 +135,41 @@ export class Instance implements Link {
     this.#control({ type: 'abort', seqs, reason })
   }
 
-  /** Finish what runs, run the stop hooks, end; past `graceMs` the thread is ended with cause `late`. */
+  /** Finish what runs, run the stop hooks, end; past `graceMs` the thread is ended with cause `late`. An earlier deadline holds. */
   stop(cause: DeathCause, graceMs: number, late: DeathCause): void {
     if (!this.alive) return
     this.#told ??= cause
     if (!this.#ready) return this.terminate(cause)
+    const by = this.#clock.now() + graceMs
+    if (by >= this.#stopBy) return
+    this.#stopBy = by
     this.recorder.write(CELL.pause, 1)
     this.#control({ type: 'stop', graceMs })
     this.#setTimer(graceMs, () => {
       this.#told = late
-      void this.#worker?.terminate()
+      this.#kill()
     })
   }
 
   /** Ends the thread now. The first cause told is the one recorded, unless this one is stronger: a kill. */
-  terminate(cause: DeathCause): void {
+  terminate(cause: DeathCause, seen?: Evidence['seen']): void {
     if (!this.alive) return
-    if (this.#told === undefined || cause === 'killed') this.#told = cause
+    if (this.#told === undefined || cause === 'killed') {
+      this.#told = cause
+      this.#seen = seen
+    }
+    this.#kill()
+  }
+
+  /** A thread that cannot be ended is waited for no longer: nothing it says is heard any more. */
+  giveUp(): void {
+    this.#onExit(0)
+  }
+
+  #kill(): void {
     void this.#worker?.terminate()
+    if (this.#worker === null || this.#unkillable !== null) return
+    this.#unkillable = this.#clock.after(UNKILLABLE_MS, () => this.#hooks.onUnkillable(UNKILLABLE_MS))
   }
 
   /** It has not become ready in time; it may be blocked, or wait for what never settles. */
@@ -166,7 +194,7 @@ export class Instance implements Link {
   #spawn(data: MessagePort, recorder: SharedArrayBuffer): void {
     const { agent, concurrency, env, heapMb } = this.#spec
     try {
-      this.#worker = spawnThread(agent, heapMb)
+      this.#worker = this.#spec.threads.take(agent, heapMb)
     } catch (error) {
       this.#thrown = error
       this.#clock.soon(() => this.#onExit(1))
@@ -267,7 +295,7 @@ export class Instance implements Link {
   #refused(step: BootStep, error: Error): void {
     this.#thrown ??= error
     this.#step = step
-    void this.#worker?.terminate()
+    this.#kill()
   }
 
   #onData(message: DataFromThread): void {
@@ -276,9 +304,10 @@ export class Instance implements Link {
   }
 
   #onExit(exitCode: number): void {
-    if (!this.alive) return
+    if (!this.alive) return this.#hooks.onGivenUpEnded()
     this.alive = false
     this.#timer?.cancel()
+    this.#unkillable?.cancel()
     // What was posted just before the end is still in the port now and then; it counts.
     for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {
       this.#onData(left.message as DataFromThread)
@@ -288,6 +317,7 @@ export class Instance implements Link {
     this.#lent?.close()
     this.#hooks.onEnded({
       ...(this.#told === undefined ? {} : { told: this.#told }),
+      ...(this.#seen === undefined ? {} : { seen: this.#seen }),
       ...(this.#reported === undefined ? {} : { reported: this.#reported }),
       ...(this.#thrown === undefined ? {} : { thrown: this.#thrown }),
       exitCode,

@@ -6,13 +6,15 @@ import { describeError, type ErrorShape, HoltError } from '../model/error.ts'
 import { CELL, type FlightRecorder } from '../model/flight-recorder.ts'
 import type { AskOptions, Fate } from '../model/message.ts'
 import { BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
-import type { Answers, Sends } from '../model/wire.ts'
+import { type Answers, HOST_ADDRESS, type Sends } from '../model/wire.ts'
 
 /** The way from one agent to another. Rejects and answers as the same call of a program would. */
 export interface Router {
   tell(from: string, to: string, name: string, payload: unknown): boolean
   emit(from: string, to: string, name: string, payload: unknown): Promise<Fate>
   ask(from: string, to: string, name: string, payload: unknown, options: AskOptions): Promise<unknown>
+  /** What an agent asks of its host. */
+  request(from: string, name: string, payload: unknown): Promise<unknown>
   now(): number
 }
 
@@ -43,6 +45,7 @@ export class Outbound {
   }
 
   async #send(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
+    if (to === HOST_ADDRESS) return this.#router.request(this.#from, name, payload)
     if (due === 0) return this.#router.emit(this.#from, to, name, payload)
     const timeoutMs = due - this.#router.now()
     if (timeoutMs <= 0)

@@ -28,6 +28,11 @@ export class Phases {
     const from = this.#current
     this.#current = transition(this.#agent, from, to)
     this.#onMove(from, to)
+    this.recheck()
+  }
+
+  /** Something else that somebody may wait for has changed. */
+  recheck(): void {
     this.#waiting = this.#waiting.filter(({ done, resolve }) => {
       if (!done()) return true
       resolve()

@@ -1,9 +1,13 @@
 /** An agent as data, read at one moment. */
 import { classify } from '../model/canonical.ts'
+import type { InFlight } from '../model/death.ts'
+import { CELL } from '../model/flight-recorder.ts'
 import type { IntentRecord } from '../model/intent.ts'
 import type { AgentSnapshot } from '../model/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
+import { describeInFlight } from './aftermath.ts'
 import type { Agent } from './agent.ts'
+import { NO_REMAINS } from './pump.ts'
 
 /** What the agent itself does not know. */
 export interface SnapshotContext {
@@ -16,7 +20,7 @@ export interface SnapshotContext {
 export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }: SnapshotContext): AgentSnapshot {
   const { standing, axes, spec } = agent
   const inFlight = agent.inbox.pump.inFlight().length
-  const completed = agent.completed
+  const tasks = tasksOf(agent)
   const wallNow = clock.wall()
   const toWall = (monotonic: number): number => Math.round(wallNow + monotonic - clock.now())
   return {
@@ -32,6 +36,7 @@ export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }:
     supervisor,
     axes,
     healthCause: agent.healthCause,
+    unkillable: agent.unkillable,
     superseded: standing.superseded,
     activity: inFlight > 0 ? 'busy' : 'idle',
     instance: instanceOf(agent, clock),
@@ -43,10 +48,34 @@ export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }:
     pausedBy: intent.pausedBy,
     reason: intent.admission === 'cordoned' ? (intent.pausedReason ?? intent.reason) : intent.reason,
     mailbox: mailboxOf(agent, clock, inFlight),
-    tasks: { received: agent.inbox.fates.counters.received, completed, failed: agent.failed },
-    heapUsedMb: agent.heapUsedMb,
+    tasks,
+    heapUsedMb: heapOf(agent),
     lastDeath: agent.lastDeath,
   }
+}
+
+/** Messages over all instances: those of dead ones, and what the recorder says of this one. */
+export function tasksOf({ inbox, instance }: Agent): AgentSnapshot['tasks'] {
+  inbox.pump.reclaim()
+  const { received, completed, failed } = inbox.fates.counters
+  if (instance === null) return { received, completed, failed }
+  return {
+    received,
+    completed: completed + inbox.pump.doneCount,
+    failed: failed + instance.recorder.read(CELL.failed),
+  }
+}
+
+/** What runs now. */
+export function inFlightOf({ inbox, instance }: Agent, clock: Clock): InFlight[] {
+  const begunAt = clock.wall() - (clock.now() - (instance?.recorder.turnAt ?? 0))
+  return describeInFlight(inbox, { ...NO_REMAINS, inFlight: inbox.pump.inFlight() }, begunAt)
+}
+
+/** Of the live instance; of the last one where that has not said yet. */
+function heapOf({ instance, lastHeapUsedMb }: Agent): number | null {
+  const live = instance?.recorder.heapUsedMb ?? 0
+  return live > 0 ? live : lastHeapUsedMb
 }
 
 function instanceOf({ instance }: Agent, clock: Clock): AgentSnapshot['instance'] {

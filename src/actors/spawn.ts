@@ -2,7 +2,24 @@
  * The only place that makes a thread. What is fixed at creation is decided here: memory limits, an empty environment
  * (the first message brings the agent's own), no flags of the host's (a heap flag would be refused by the platform).
  */
-import { type ResourceLimits, Worker } from 'node:worker_threads'
+import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import type { FromThread, ToThread } from '../model/wire.ts'
+
+/** What an instance needs of a thread; a Worker is one. */
+export interface Thread {
+  on(event: 'message', listener: (message: FromThread) => void): unknown
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'messageerror', listener: (error: Error) => void): unknown
+  once(event: 'exit', listener: (exitCode: number) => void): unknown
+  postMessage(message: ToThread, transfer?: MessagePort[]): void
+  terminate(): Promise<unknown>
+}
+
+/** Where threads come from. */
+export interface Threads {
+  /** A thread that waits for its first message; its heap may hold `heapMb`. */
+  take(name: string, heapMb: number): Thread
+}
 
 /** From source the bundled bootstrap is the one of the last build. */
 const ENTRY = new URL(
@@ -21,6 +38,9 @@ export function resourceLimits(heapMb: number): Required<ResourceLimits> {
     stackSizeMb: STACK_MB,
   }
 }
+
+/** Each thread is started when it is asked for. */
+export const coldThreads: Threads = { take: (name, heapMb) => spawnThread(name, heapMb) }
 
 export function spawnThread(name: string, heapMb: number): Worker {
   return new Worker(ENTRY, {

@@ -5,8 +5,11 @@
 import { Agent } from '../actors/agent.ts'
 import type { AgentDeps, AgentSpec } from '../actors/agent-spec.ts'
 import type { Router } from '../actors/outbound.ts'
+import type { Threads } from '../actors/spawn.ts'
+import type { Watches } from '../actors/watches.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { AgentManifest, Grant } from '../manifest/agent-manifest.ts'
+import type { compileModules } from '../manifest/compile.ts'
 import { DEFAULTS } from '../manifest/defaults.ts'
 import type { AgentChild, FleetManifest } from '../manifest/fleet-manifest.ts'
 import { loadAgent } from '../manifest/load.ts'
@@ -23,6 +26,7 @@ import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { Host } from './host.ts'
 import { createOutput } from './output.ts'
 import { checkGrants, prepare } from './prepare.ts'
+import { specOf } from './tree.ts'
 
 export interface MakerParts {
   readonly clock: Clock
@@ -35,14 +39,21 @@ export interface MakerParts {
   readonly intentOf: (agent: string) => IntentRecord
   readonly supervisorOf: (agent: string) => Supervisor
   readonly shuttingDown: () => boolean
+  readonly threads: Threads
+  readonly watches: Watches
+  readonly request: Router['request']
+  readonly compile: typeof compileModules
 }
 
 export interface AgentMaker {
-  make(child: AgentChild): Agent
+  /** @param read reads its manifest again; of a child of the fleet's own file known from that */
+  make(child: AgentChild, read?: () => Promise<AgentManifest>): Agent
   /** @throws HoltError `GateRefused`; a manifest that cannot be read is left to the boot to report */
   checkGate(id: string): Promise<void>
   /** What the agent may call, by the manifest that was last accepted. */
   grantsOf(id: string): readonly Grant[]
+  /** An agent that is one no more. */
+  forget(id: string): void
 }
 
 export function agentMaker(parts: MakerParts): AgentMaker {
@@ -50,12 +61,14 @@ export function agentMaker(parts: MakerParts): AgentMaker {
   const grants = new Map<string, readonly Grant[]>()
   const deps = sharedDeps(parts)
   return {
-    make: (child) => {
-      const read = manifestReader(child, parts.manifest)
+    make: (child, read = manifestReader(child, parts.manifest)) => {
       readers.set(child.id, read)
       if (child.result.ok) grants.set(child.id, child.result.manifest.capabilities)
-      const accept = ({ capabilities }: AgentManifest): unknown => grants.set(child.id, capabilities)
-      const agent = new Agent(specOf(child), { ...deps, prepare: preparer(parts, child.id, read, accept) })
+      const accept = (manifest: AgentManifest): void => {
+        grants.set(child.id, manifest.capabilities)
+        parts.supervisorOf(child.id).respecify(child.id, specOf(child, manifest))
+      }
+      const agent = new Agent(actorSpec(child), { ...deps, prepare: preparer(parts, child.id, read, accept) })
       parts.host.directory.add(agent)
       return agent
     },
@@ -66,6 +79,10 @@ export function agentMaker(parts: MakerParts): AgentMaker {
       if (manifest !== undefined) checkGrants(manifest, parts.registry)
     },
     grantsOf: (id) => grants.get(id) ?? [],
+    forget: (id) => {
+      readers.delete(id)
+      grants.delete(id)
+    },
   }
 }
 
@@ -90,7 +107,7 @@ function preparer(
   readManifest: () => Promise<AgentManifest>,
   onAccepted: (manifest: AgentManifest) => void,
 ): AgentDeps['prepare'] {
-  const { registry, cacheDir, manifest, report, host } = parts
+  const { registry, cacheDir, manifest, report, host, compile } = parts
   const onRefused = (what: string, stale: boolean): void => {
     const agent = host.directory.get(id)
     const current = agent.instance?.epoch ?? 0
@@ -99,11 +116,11 @@ function preparer(
       report('message.stale_epoch', { what, epoch: 0, current }, { agent: id })
     } else report('capability.refused', { what }, { agent: id })
   }
-  return () => prepare({ id, readManifest, registry, cacheDir, fleetDir: manifest.dir, onRefused, onAccepted })
+  return () => prepare({ id, readManifest, registry, cacheDir, fleetDir: manifest.dir, compile, onRefused, onAccepted })
 }
 
 function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
-  const { clock, host, report, intentOf, supervisorOf, shuttingDown, log } = parts
+  const { clock, host, report, intentOf, supervisorOf, shuttingDown, log, threads, watches, request } = parts
   return {
     clock,
     newId,
@@ -111,7 +128,8 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     intentOf,
     shuttingDown,
     epochs: memoryEpochs(clock),
-    router: routerOf(host, clock),
+    router: { ...routerOf(host, clock), request },
+    threads,
     decide: (agent, death) => supervisorOf(agent).decide(agent, death),
     onPhase: (agent, from, to) => {
       report('agent.phase', { from, to, status: agent.status }, { agent: agent.id })
@@ -120,6 +138,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     onChange: (agent) => host.onChange(agent),
     onDeath: (agent, record) => {
       reportDeath(report, record)
+      watches.onDeath(agent, record)
       host.onDeath(record)
       host.onChange(agent)
     },
@@ -141,12 +160,13 @@ function reportDeath(report: Report, record: DeathRecord): void {
     { agent, instance, epoch },
   )
   if (decision.action !== 'restart') return
-  const { attempt, supervisor, delayMs = 0 } = decision
-  report('agent.restart_scheduled', { attempt, supervisor, delayMs }, { agent })
+  const { attempt, supervisor, delayMs = 0, rule, by } = decision
+  const along = rule === 'strategy' && by !== undefined ? { along: by } : {}
+  report('agent.restart_scheduled', { attempt, supervisor, delayMs, ...along }, { agent })
 }
 
 /** From agent to agent, as a program would send; a tell to nobody is a dead letter of its sender. */
-function routerOf(host: Host, clock: Clock): Router {
+function routerOf(host: Host, clock: Clock): Omit<Router, 'request'> {
   const { directory } = host
   return {
     now: () => clock.now(),
@@ -185,8 +205,8 @@ function ofItself(error: unknown, concurrency: number): unknown {
 }
 
 /** An agent whose manifest cannot be read is shown under its id, with the defaults. */
-function specOf({ id, result }: AgentChild): AgentSpec {
+function actorSpec({ id, result }: AgentChild): AgentSpec {
   if (result.ok) return result.manifest
-  const { version, mailbox, limits } = DEFAULTS
-  return { id, name: id, version, autostart: true, mailbox, limits }
+  const { version, mailbox, limits, restart } = DEFAULTS
+  return { id, name: id, version, autostart: true, mailbox, limits, restart }
 }

@@ -2,8 +2,10 @@
  * The operator's commands. One at a time an agent: a stronger one pre-empts, an equal or weaker one is refused. The
  * order is always: may it? → commit the intent → do it → answer. Nothing here decides restarts.
  */
-import type { Agent, EndOptions } from '../actors/agent.ts'
-import type { DeathRecord } from '../model/death.ts'
+import type { Agent } from '../actors/agent.ts'
+import type { EndOptions } from '../actors/ending.ts'
+import { inFlightOf } from '../actors/snapshot.ts'
+import type { DeathRecord, Told } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
 import {
@@ -116,14 +118,18 @@ export class Commands {
   async end(agent: Agent, options: CommandOptions, intent: Intent, how: EndOptions): Promise<Extra> {
     await this.commit(agent, options, { intent })
     this.#deps.supervisorOf(agent.id).cancel(agent.id)
-    await agent.end(how)
-    return undefined
+    return (await agent.end(how)) ? undefined : { stillRunning: true }
   }
 
   async restart(agent: Agent, held: Held): Promise<Extra> {
     const supervisor = this.#deps.supervisorOf(agent.id)
     supervisor.cancel(agent.id)
-    await agent.end({ cause: 'shutdown', graceMs: agent.spec.limits.stopTimeoutMs, abort: false, handOver: true })
+    const graceMs = agent.spec.limits.stopTimeoutMs
+    if (
+      agent.unkillable ||
+      !(await agent.end({ cause: 'shutdown', graceMs, abort: false, handOver: true, told: told(held) }))
+    )
+      throw stillRunning(agent.id)
     await this.#deps.revive(agent.id)
     if (held.preemptedBy !== null || this.#deps.shuttingDown()) return undefined
     supervisor.forgive(agent.id)
@@ -134,7 +140,7 @@ export class Commands {
   async pause(agent: Agent, options: CommandOptions): Promise<Extra> {
     await this.commit(agent, options, { admission: 'cordoned' })
     await agent.pause(agent.spec.limits.pauseTimeoutMs, options.now === true)
-    return { inFlight: agent.inFlight() }
+    return { inFlight: inFlightOf(agent, this.#deps.clock) }
   }
 
   async resume(agent: Agent, options: CommandOptions): Promise<Extra> {
@@ -203,26 +209,36 @@ export class Commands {
   }
 }
 
+const told = ({ by }: Pick<Held, 'by'>): Told => ({ rule: 'command', by })
+
+const stillRunning = (agent: string): HoltError =>
+  new HoltError(
+    'Unkillable',
+    `the thread of agent '${agent}' is inside a native call and cannot be ended: it is fenced, and is started anew when it ends`,
+  )
+
 type Effect = (commands: Commands, agent: Agent, options: CommandOptions, held: Held) => Promise<Extra>
 
 const EFFECTS: Readonly<Record<Command, Effect>> = {
   start: (commands, agent, options, held) => commands.begin(agent, options, held),
   activate: (commands, agent, options, held) => commands.begin(agent, options, held),
-  stop: (commands, agent, options) => {
+  stop: (commands, agent, options, held) => {
     const now = options.now === true
     const graceMs = now ? 0 : agent.spec.limits.stopTimeoutMs
-    return commands.end(agent, options, 'stopped', { cause: 'shutdown', graceMs, abort: now, handOver: false })
+    const how = { cause: 'shutdown', graceMs, abort: now, handOver: false, told: told(held) } as const
+    return commands.end(agent, options, 'stopped', how)
   },
-  suspend: (commands, agent, options) => {
+  suspend: (commands, agent, options, held) => {
     const graceMs = agent.spec.limits.abortGraceMs
-    return commands.end(agent, options, 'suspended', { cause: 'suspended', graceMs, abort: true, handOver: false })
+    const how = { cause: 'suspended', graceMs, abort: true, handOver: false, told: told(held) } as const
+    return commands.end(agent, options, 'suspended', how)
   },
   restart: (commands, agent, _options, held) => commands.restart(agent, held),
   pause: (commands, agent, options) => commands.pause(agent, options),
   resume: (commands, agent, options) => commands.resume(agent, options),
   kill: async (_commands, agent) => {
     await agent.kill()
-    return undefined
+    return agent.unkillable ? { stillRunning: true } : undefined
   },
 }
 

@@ -13,6 +13,7 @@ import type { Command, IntentRecord } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
 import type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from '../model/snapshot.ts'
+import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type {
   AgentDetail,
   CapabilityView,
@@ -65,6 +66,8 @@ export interface HostParts {
   readonly supervisorCommands: () => SupervisorCommands
   readonly registry: ViewParts['registry']
   readonly grantsOf: ViewParts['grantsOf']
+  readonly spawn: (supervisor: string, options: SpawnOptions) => Promise<Spawned>
+  readonly remove: (agent: Agent) => Promise<void>
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
 }
@@ -242,6 +245,22 @@ export class Host {
     return commands().run(this.directory.get(id, tree().supervisors.keys()), command, options)
   }
 
+  /**
+   * Adds an agent to a `dynamic` supervisor; resolves once it is ACTIVE. One whose boot fails was not added.
+   * @throws HoltError `NoSuchSupervisor`, `TooManyChildren`, `IdTaken`, `InvalidManifest`, `BootFailed`, `ShuttingDown`
+   */
+  spawn(supervisor: string, options: SpawnOptions): Promise<Spawned> {
+    return this.#parts.spawn(supervisor, options)
+  }
+
+  /**
+   * Ends a child of a `dynamic` supervisor and takes it out; what waits for it become dead letters.
+   * @throws HoltError `NoSuchAgent`, `NoSuchSupervisor` where it is no such child
+   */
+  remove(id: string): Promise<void> {
+    return this.#parts.remove(this.directory.get(id))
+  }
+
   /** Starts the fleet by intent; resolves once every agent has settled. A second call gets the same. */
   start(): Promise<void> {
     this.#started ??= this.#parts.start()
@@ -273,6 +292,21 @@ export class Host {
     const { clock, intentOf, tree, commands } = this.#parts
     const supervisor = tree().above(agent.id)[0]?.id ?? ''
     return snapshotOf(agent, { clock, intent: intentOf(agent.id), supervisor, command: commands().holding(agent.id) })
+  }
+
+  /** An agent that its supervisor has taken out. Its deaths are remembered. */
+  forget(id: string): void {
+    const agent = this.directory.get(id)
+    agent.inbox.purge()
+    agent.close()
+    this.#views.remember(agent.deaths)
+    this.directory.remove(id)
+    this.#refs.delete(id)
+    const streams = this.#streams.get(id)
+    streams?.phase.close()
+    streams?.snapshot.close()
+    this.#streams.delete(id)
+    this.#fleet.touch()
   }
 
   onPhase(agent: Agent, to: Phase): void {

@@ -6,7 +6,7 @@ import { BootFailure, type Prepared } from '../actors/agent-spec.ts'
 import { missing, sentenceOf } from '../capabilities/gate.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
-import { compileModules } from '../manifest/compile.ts'
+import type { compileModules } from '../manifest/compile.ts'
 import { loadEnv, threadEnv } from '../manifest/env.ts'
 import type { BootStep } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
@@ -19,6 +19,7 @@ export interface PrepareOptions {
   readonly registry: Registry
   readonly cacheDir: string
   readonly fleetDir: string
+  readonly compile: typeof compileModules
   /** Told of a capability call that was refused. */
   readonly onRefused: (what: string, staleEpoch: boolean) => void
   /** Told of the manifest that has passed every step. */
@@ -41,7 +42,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
   await at('identity', () => checkIdentity(options.id, manifest))
   await at('gate', () => checkGrants(manifest, registry))
   const roles = await at('compile', () =>
-    compileModules(manifest.roles, { cacheDir, fleetDir, resolveHolt: contractFiles() }),
+    options.compile(manifest.roles, { cacheDir, fleetDir, resolveHolt: contractFiles() }),
   )
   options.onAccepted(manifest)
   const grants = manifest.capabilities

@@ -3,6 +3,7 @@
  * are not touched.
  */
 import type { Directory } from '../actors/directory.ts'
+import type { Spares } from '../actors/spares.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { Report } from '../model/fact.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -22,6 +23,7 @@ export interface ShutdownDeps {
   readonly root: Supervisor
   readonly directory: Directory
   readonly registry: Registry
+  readonly spares: Pick<Spares, 'close'>
   /** Last of all: timers, compiler, folders. */
   readonly release: () => Promise<void>
 }
@@ -30,11 +32,11 @@ export interface ShutdownDeps {
 const LEAST_MS = 500
 
 export async function shutDown(deps: ShutdownDeps, timeoutMs: number, by: string): Promise<ShutdownReport> {
-  const { clock, report, root, directory, registry } = deps
+  const { clock, report, root, directory, registry, spares } = deps
   const began = clock.now()
   const deadline = began + timeoutMs
   report('host.stopping', { by, deadlineMs: timeoutMs })
-  const { killed, stuck } = await root.stop(deadline)
+  const { killed, stuck } = await root.stop({ deadline, rule: 'host_shutdown', by })
   for (const agent of directory.all()) {
     agent.inbox.fates.settleWhere(() => true, { fate: 'aborted', reason: 'the host shut down' })
     agent.close()
@@ -43,7 +45,8 @@ export async function shutDown(deps: ShutdownDeps, timeoutMs: number, by: string
   const timer = clock.after(Math.max(LEAST_MS, deadline - clock.now()), () => controller.abort())
   const capabilities = await registry.shutdown(controller.signal)
   timer.cancel()
+  await spares.close()
   await deps.release()
-  report('host.stopped', { killed })
+  report('host.stopped', { killed: [...killed] })
   return { tookMs: Math.round(clock.now() - began), killed, stuck: [...stuck, ...capabilities.stuck] }
 }

@@ -11,6 +11,7 @@ import type { CommandOptions } from '../model/snapshot.ts'
 import type { SupervisorAnswer, TreeNode } from '../model/view.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
+import { NO_DEADLINE } from '../supervisor/supervisor-spec.ts'
 import type { Commands } from './commands.ts'
 import { agentsBelow, type Tree } from './tree.ts'
 
@@ -103,8 +104,8 @@ export class SupervisorCommands {
   async #stop(supervisor: Supervisor, { by, since }: Held, { reason, now }: CommandOptions): Promise<Extra> {
     supervisor.stopped = { by, at: since, reason: reason ?? null }
     for (const { id } of agentsBelow(supervisor)) this.#deps.commands.preempt(id, 'stop')
-    const deadline = now === true ? this.#deps.clock.now() : Number.MAX_SAFE_INTEGER
-    const { killed, stuck } = await supervisor.stop(deadline)
+    const deadline = now === true ? this.#deps.clock.now() : NO_DEADLINE
+    const { killed, stuck } = await supervisor.stop({ deadline, rule: 'supervisor', by })
     return { killed, stillRunning: stuck }
   }
 }

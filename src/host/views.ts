@@ -4,6 +4,7 @@
  */
 import type { Agent } from '../actors/agent.ts'
 import type { Directory } from '../actors/directory.ts'
+import { inFlightOf } from '../actors/snapshot.ts'
 import type { Grant } from '../capabilities/gate.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { DeathRecord } from '../model/death.ts'
@@ -27,9 +28,12 @@ export interface ViewParts {
 
 /** Messages shown of one mailbox. */
 const SHOWN = 100
+/** Deaths kept of agents that are none any more. */
+const DEPARTED = 256
 
 export class Views {
   readonly #parts: ViewParts
+  #departed: readonly DeathRecord[] = []
 
   constructor(parts: ViewParts) {
     this.#parts = parts
@@ -86,10 +90,12 @@ export class Views {
   deaths(id?: string): DeathRecord[] {
     const { directory } = this.#parts
     if (id !== undefined) return [...directory.get(id).deaths]
-    return directory
-      .all()
-      .flatMap(({ deaths }) => deaths)
-      .sort((a, b) => a.at - b.at)
+    return [...this.#departed, ...directory.all().flatMap(({ deaths }) => deaths)].sort((a, b) => a.at - b.at)
+  }
+
+  /** Deaths of an agent that is one no more. */
+  remember(deaths: readonly DeathRecord[]): void {
+    this.#departed = [...this.#departed, ...deaths].slice(-DEPARTED)
   }
 
   why(id: string): Why {
@@ -99,11 +105,17 @@ export class Views {
       snapshot: snapshotOf(agent),
       intent: intentOf(id),
       deaths: agent.deaths,
-      inFlight: agent.inFlight(),
+      inFlight: inFlightOf(agent, clock),
       commands: validCommands(agent.commandState),
       above: tree()
         .above(id)
-        .map((supervisor) => ({ id: supervisor.id, gaveUp: supervisor.gaveUp, stopped: supervisor.stopped })),
+        .map(({ id: above, end, stopped, options: { intensity, periodMs } }) => ({
+          id: above,
+          end,
+          stopped,
+          intensity,
+          periodMs,
+        })),
       now: clock.wall(),
     })
   }
@@ -115,7 +127,7 @@ export class Views {
       id,
       depth,
       capacity,
-      inFlight: agent.inFlight(),
+      inFlight: inFlightOf(agent, this.#parts.clock),
       waiting: waitingOf(agent, this.#parts.clock),
       dropped,
       ignored,
@@ -137,14 +149,17 @@ function waitingOf({ inbox }: Agent, clock: Clock): WaitingMessage[] {
 }
 
 /** A supervisor with all below it. */
-export function nodeOf({ id, options, up, gaveUp, restarts, children }: Supervisor): TreeNode {
+export function nodeOf({ id, options, up, end, restarts, children }: Supervisor): TreeNode {
   return {
     id,
     kind: 'supervisor',
     strategy: options.strategy,
     status: up ? 'Running' : 'Stopped',
     restarts,
-    ...(gaveUp === null ? {} : { gaveUp }),
+    ...(end?.cause === 'restart_intensity'
+      ? { gaveUp: { restarts: end.restarts.length, withinMs: end.withinMs } }
+      : {}),
+    ...(end === null ? {} : { end }),
     children: children.map(({ member }) =>
       member.kind === 'agent' ? leafOf(member.agent) : nodeOf(member.supervisor),
     ),

@@ -3,12 +3,13 @@
  * would change it. A pure function of snapshot, intent, death records and the supervisors above; the commands are those
  * of the table.
  */
-import type { DeathCause, DeathRecord, Decision, InFlight } from '../model/death.ts'
+import type { DeathCause, DeathRecord, Decision, InFlight, SupervisorEnd } from '../model/death.ts'
 import type { Command, IntentRecord } from '../model/intent.ts'
 import { LIVE, type Phase } from '../model/lifecycle.ts'
 import type { AgentSnapshot } from '../model/snapshot.ts'
 import type { Why } from '../model/view.ts'
-import type { GaveUp, StoppedBy } from '../supervisor/supervisor.ts'
+import { BUDGET_DEFAULTS, MEMORY_BUDGET } from '../supervisor/intensity.ts'
+import type { StoppedBy } from '../supervisor/supervisor-spec.ts'
 
 /** All that bears on the answer. */
 export interface WhyCase {
@@ -22,8 +23,11 @@ export interface WhyCase {
   /** From the supervisor right above to the root. */
   readonly above: readonly {
     readonly id: string
-    readonly gaveUp: GaveUp | null
+    readonly end: SupervisorEnd | null
     readonly stopped: StoppedBy | null
+    /** Its budget, where one is set. */
+    readonly intensity: number | undefined
+    readonly periodMs: number | undefined
   }[]
   /** Wall clock. */
   readonly now: number
@@ -48,7 +52,7 @@ export function explain(why: WhyCase): Why {
     records: told.map(({ id }) => id),
     wouldChangeIt: [
       ...why.above
-        .filter(({ gaveUp, stopped }) => gaveUp !== null || stopped !== null)
+        .filter(({ end, stopped }) => end !== null || stopped !== null)
         .map(({ id }) => `\`holt start ${id}\` starts all that supervisor '${id}' keeps`),
       ...why.commands.filter((command) => command !== synonym(why)).map((command) => remedy(command, why)),
     ],
@@ -79,6 +83,7 @@ const HEADLINE: Readonly<Record<Phase, (why: WhyCase) => string>> = {
 }
 
 function activity({ snapshot, inFlight }: WhyCase): string {
+  if (snapshot.unkillable) return 'its thread is inside a native call and cannot be ended: it is fenced'
   if (snapshot.status === 'Unhealthy') {
     const unseen = snapshot.healthCause === 'unobservable' ? 'no sign of life for too long' : 'seen to be unwell'
     return `${unseen}; new messages wait`
@@ -92,13 +97,32 @@ const working = (inFlight: readonly InFlight[]): string =>
 const forLong = ({ instance }: AgentSnapshot, now: number): string =>
   instance === null ? '' : `, instance '${instance.id}' for ${duration(now - instance.startedAt)}`
 
-function stopped({ snapshot, intent, deaths, now }: WhyCase): string {
+function stopped(why: WhyCase): string {
+  const { snapshot, intent, deaths, now } = why
   if (snapshot.nextRestartAt !== null) return nextStart(snapshot, now)
   if (intent.intent !== 'running') {
     if (intent.generation === 0) return 'it was never started, and nobody has asked for it'
     return `${intent.intent} ${byWhom(intent)}`
   }
-  return deaths.length === 0 ? 'it is to run and was not started yet' : 'it is to run, and no start is scheduled'
+  const last = deaths.at(-1)
+  return last === undefined ? 'it is to run and was not started yet' : notRestarted(last, why)
+}
+
+/** It is to run and does not: by which limit, where one was reached. */
+function notRestarted({ cause, decision, agent }: DeathRecord, { above }: WhyCase): string {
+  const { rule, supervisor, attempt } = decision
+  const parent = above.find(({ id }) => id === supervisor)
+  if (rule === 'restart_intensity' && parent?.end != null) {
+    const own = parent.end.restarts.filter(({ child }) => child === agent).length
+    const others = parent.end.restarts.length - own
+    const among = others === 0 ? '' : ` (and its siblings ${counted(others, 'time')})`
+    return `crashed ${counted(own, 'time')}${among} ${overBudget(parent, parent.end)} by supervisor '${supervisor}'; not restarted`
+  }
+  if (rule === 'restart_limit' && cause === 'out_of_memory')
+    return `died by memory more than ${counted(MEMORY_BUDGET.intensity, 'time')} in ${duration(MEMORY_BUDGET.periodMs)}; not restarted, its siblings go on`
+  if (rule === 'restart_limit')
+    return `was restarted ${counted(attempt, 'time')} without progress, as often as its restart.maxRestarts allows; not restarted, its siblings go on`
+  return 'it is to run, and no start is scheduled'
 }
 
 const nextStart = ({ nextRestartAt, lastDeath }: AgentSnapshot, now: number): string => {
@@ -116,10 +140,27 @@ function admissionOf({ snapshot, intent }: WhyCase): string[] {
   return [`paused ${byWhom({ by: snapshot.pausedBy ?? intent.by, at: since, reason })}: nothing new is begun`]
 }
 
-function aboveSentences({ id, gaveUp, stopped: end }: WhyCase['above'][number]): string[] {
-  if (gaveUp !== null)
-    return [`supervisor '${id}' gave up: ${counted(gaveUp.restarts, 'restart')} in ${duration(gaveUp.withinMs)}`]
-  return end === null ? [] : [`supervisor '${id}' was stopped ${byWhom(end)}, and this agent with it`]
+function aboveSentences(above: WhyCase['above'][number]): string[] {
+  const { id, end, stopped } = above
+  if (end === null)
+    return stopped === null ? [] : [`supervisor '${id}' was stopped ${byWhom(stopped)}, and this agent with it`]
+  const parent = end.decision === null ? [] : [`supervisor '${id}': ${decisionSentence(end.decision)}`]
+  if (end.cause === 'shutdown')
+    return [`supervisor '${id}' ended with its significant child '${end.child ?? ''}' (auto_shutdown)`, ...parent]
+  const names = [...new Set(end.restarts.map(({ child }) => child))].join(', ')
+  return [
+    `supervisor '${id}' gave up: ${counted(end.restarts.length, 'restart')} (${names}) ${overBudget(above, end)}`,
+    ...parent,
+  ]
+}
+
+/** In how long, and what was allowed. */
+function overBudget(
+  above: Pick<WhyCase['above'][number], 'intensity' | 'periodMs'>,
+  { withinMs }: SupervisorEnd,
+): string {
+  const { intensity = BUDGET_DEFAULTS.intensity, periodMs = BUDGET_DEFAULTS.periodMs } = above
+  return `in ${duration(withinMs)}, more than ${intensity} in ${duration(periodMs)} allowed`
 }
 
 const byWhom = ({ by, at, reason }: Pick<IntentRecord, 'by' | 'at' | 'reason'>): string =>
@@ -135,9 +176,11 @@ const CAUSE: Readonly<Record<DeathCause, (death: DeathRecord) => string>> = {
   host_died: () => 'ended with its host',
   crash: ({ error }) => `crashed: ${error?.message ?? 'no error was given'}`,
   exit: ({ exitCode }) => `ended its thread by process.exit, code ${exitCode ?? 0}`,
-  out_of_memory: ({ heapUsedMb }) =>
-    `ran out of memory${heapUsedMb === null ? '' : ` (last seen at ${Math.round(heapUsedMb)} MB)`}`,
-  unresponsive: () => 'was ended: it gave no sign of life',
+  out_of_memory: ({ heapUsedMb, step, error }) =>
+    step === 'watermark'
+      ? `was ended before it ran out of memory: ${error?.message ?? 'above the watermark'}`
+      : `ran out of memory${heapUsedMb === null ? '' : ` (last seen at ${Math.round(heapUsedMb)} MB)`}`,
+  unresponsive: ({ error }) => `was ended: it gave no sign of life${error === undefined ? '' : ` (${error.message})`}`,
   killed: () => 'was killed',
   handler_timeout: () => 'was ended: a handler ran too long',
   boot_failed: ({ step, error }) => `did not boot: step '${step ?? 'roles'}' failed: ${error?.message ?? 'no error'}`,
@@ -163,12 +206,18 @@ const NOT_AGAIN: Readonly<Record<Decision['rule'], string>> = {
   final_boot_failure: 'that will not change by itself',
   intent: 'it is not wanted running',
   command: 'a command ended it',
+  strategy: 'a sibling died, and a temporary child is ended with it and does not come back',
+  supervisor: 'its supervisor ended',
+  auto_shutdown: 'it is significant, and its supervisor ends with it',
   host_shutdown: 'the host is shutting down',
 }
 
-function decisionSentence({ action, rule, attempt, delayMs = 0, supervisor }: Decision): string {
-  if (action !== 'restart') return `no restart, by supervisor '${supervisor}' (${rule}): ${NOT_AGAIN[rule]}`
+function decisionSentence({ action, rule, attempt, delayMs = 0, supervisor, by }: Decision): string {
+  const whose = by === undefined || by === supervisor ? '' : `, by the word of '${by}'`
+  if (action !== 'restart') return `no restart, by supervisor '${supervisor}' (${rule})${whose}: ${NOT_AGAIN[rule]}`
   const when = delayMs === 0 ? 'at once' : `after ${duration(delayMs)}`
+  if (rule === 'strategy')
+    return `restart ${when} along with sibling '${by ?? ''}', by supervisor '${supervisor}' (${rule})`
   return `restart ${attempt} ${when}, by supervisor '${supervisor}' (${rule})`
 }
 

@@ -2,7 +2,7 @@
  * An agent as its manifest describes it. `AgentManifest` is what the loader returns: checked, every default filled in,
  * paths absolute. `AgentObject` is what an embedding program may write in place of an agent.yml. Types only.
  */
-import type { Limits, MailboxOptions } from '../model/agent-options.ts'
+import type { Limits, MailboxOptions, Unkillable } from '../model/agent-options.ts'
 
 /** `permanent`: always; `transient`: not after a normal end; `temporary`: never. */
 export type RestartType = 'permanent' | 'transient' | 'temporary'
@@ -30,6 +30,8 @@ export interface RestartOptions {
   readonly stableMs: number
   /** Restarts without progress after which the agent is left stopped; null is no limit. @default null */
   readonly maxRestarts: number | null
+  /** Whether a successor may start while the old thread cannot be ended. @default 'wait' */
+  readonly unkillable: Unkillable
 }
 
 /** A capability the agent may call. */
@@ -77,6 +79,7 @@ export interface AgentObject {
     readonly backoff?: Partial<Backoff> | 'none'
     readonly stableMs?: number
     readonly maxRestarts?: number
+    readonly unkillable?: Unkillable
   }
   readonly isolation?: 'thread'
 }

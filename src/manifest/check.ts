@@ -3,10 +3,9 @@
  * them with those the reader of the file had found already, so that one refusal lists all that is wrong.
  */
 import type { z } from 'zod'
-import { nearest } from '../model/nearest.ts'
 import { describe, type Fault, type Finding, fieldOf, type Path, quoted } from './fault.ts'
 import { KEYS_PREFIX } from './fields.ts'
-import { hintForUnknown } from './hints.ts'
+import { hintForUnknown, hintForWord } from './hints.ts'
 import { faultAt, type Source } from './source.ts'
 
 export type Checked<T> =
@@ -36,11 +35,8 @@ function hintFor(issue: z.core.$ZodIssue, value: unknown, written: string | unde
   const scalar = typeof value === 'number' || typeof value === 'boolean' || (value === null && written)
   if (issue.code === 'invalid_type' && issue.expected === 'string' && scalar) return QUOTE
   if (issue.code !== 'invalid_value' || typeof value !== 'string') return undefined
-  const near = nearest(
-    value,
-    issue.values.filter((one) => typeof one === 'string'),
-  )
-  return near === undefined ? undefined : `did you mean ${near}?`
+  const known = issue.values.filter((one) => typeof one === 'string')
+  return hintForWord(value, known)
 }
 
 /** A field left out may still be wrong beside another: then its default is what was found. */

@@ -1,9 +1,13 @@
 /**
- * What a manifest means where it is silent: one table for agent.yml and holt.yml. The schemas fill from it, the hints
- * read the names of the blocks from it. Plain data, nothing computed.
+ * What a manifest means where it is silent: one table for agent.yml and holt.yml, in their spelling. The schemas fill
+ * from it, the hints read the names of the blocks from it. Plain data, nothing computed.
  */
+import type { Unkillable } from '../model/agent-options.ts'
 import type { Overflow } from '../model/mailbox-policy.ts'
-import type { Backoff, RestartType } from './agent-manifest.ts'
+import type { Backoff, RestartType, Shutdown } from './agent-manifest.ts'
+import type { AutoShutdown, Strategy } from './fleet-manifest.ts'
+
+const BACKOFF: Backoff = { minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2 }
 
 export const DEFAULTS = {
   version: '0.0.0',
@@ -29,9 +33,21 @@ export const DEFAULTS = {
   },
   restart: {
     type: 'permanent' as RestartType,
-    backoff: { minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2 } as Backoff,
+    backoff: BACKOFF,
     stableMs: 10_000,
     maxRestarts: null as number | null,
+    unkillable: 'wait' as Unkillable,
   },
-  supervisor: { id: 'root', strategy: 'one_for_one', intensity: 3, periodMs: 5000 },
+  supervisor: {
+    id: 'root',
+    strategy: 'one_for_one' as Strategy,
+    intensity: 3,
+    periodMs: 5000,
+    auto_shutdown: 'never' as AutoShutdown,
+    maxChildren: null as number | null,
+    backoff: BACKOFF,
+  },
+  /** A supervisor under another one. */
+  nested: { restart: 'permanent' as RestartType, shutdown: 'infinity' as Shutdown },
+  fleet: { spares: 0 },
 } as const

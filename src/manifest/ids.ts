@@ -17,7 +17,7 @@ export function idFromName(name: string): string {
 }
 
 /** `wanted`, or `wanted-2`, `wanted-3`, … */
-export function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+export function freeId(wanted: string, taken: { has(id: string): boolean }): string {
   if (!taken.has(wanted)) return wanted
   for (let n = 2; ; n++) {
     const suffix = `-${n}`

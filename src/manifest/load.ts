@@ -4,18 +4,22 @@
  */
 import { join } from 'node:path'
 import type { AgentManifest } from './agent-manifest.ts'
+import { check } from './check.ts'
 import { invalidManifest } from './fault.ts'
-import type { FleetManifest } from './fleet-manifest.ts'
+import type { AgentChild, FleetManifest, SpawnedObject } from './fleet-manifest.ts'
 import { openRoot } from './paths.ts'
 import { objectSource } from './plain.ts'
-import { type AgentRead, agentOf, fileSource, readAgent } from './read-agent.ts'
+import { type AgentRead, agentIn, agentOf, fileSource, readAgent, refuseAsSignificant } from './read-agent.ts'
 import { fleetOf } from './read-fleet.ts'
+import { spawnedSchema } from './supervisor-schema.ts'
 
 const FLEET_FILE = 'holt.yml'
 
 export interface LoadOptions {
   /** The folder that no path of the agent may leave. @default the agent's own folder */
   readonly fleetDir?: string
+  /** How it stands in its fleet: what a significant child may not be is then refused. @default not significant */
+  readonly child?: Pick<AgentChild, 'significant' | 'override'>
 }
 
 function manifestOf(read: AgentRead): AgentManifest {
@@ -27,7 +31,9 @@ function manifestOf(read: AgentRead): AgentManifest {
 export async function loadAgent(dir: string, options: LoadOptions = {}): Promise<AgentManifest> {
   const root = await openRoot(options.fleetDir ?? dir)
   const { dir: absolute } = await openRoot(dir)
-  return manifestOf(await readAgent(root, absolute))
+  const read = await readAgent(root, absolute)
+  const weighed = options.child?.significant === true && options.child.override.restart === null
+  return manifestOf(weighed ? refuseAsSignificant(read, 'in its fleet') : read)
 }
 
 /**
@@ -60,4 +66,24 @@ export async function loadFleet(dir: string): Promise<FleetManifest> {
 export async function fleetFromObject(object: unknown, baseDir: string): Promise<FleetManifest> {
   const root = await openRoot(baseDir)
   return fleetOf(objectSource(object, 'fleet object'), root, null)
+}
+
+/**
+ * An agent added at run time, from its folder in the fleet or from its manifest as an object. `restart` and `shutdown`
+ * are checked here and left to the caller, as the words of a holt.yml are.
+ * @throws HoltError `InvalidManifest`, listing every fault
+ */
+export async function loadSpawned(
+  object: SpawnedObject,
+  { fleetDir }: { readonly fleetDir: string },
+): Promise<AgentManifest> {
+  const root = await openRoot(fleetDir)
+  const source = objectSource(object, 'spawned child')
+  // What is wrong inside the agent's own object is told with its other faults, below.
+  const faults = source.faults.filter(({ field }) => !field.startsWith('agent.'))
+  const checked = check(spawnedSchema, { ...source, faults })
+  if (!checked.ok) throw invalidManifest(checked.faults)
+  const { agent, id } = checked.data
+  const manifest = manifestOf((await agentIn(source, root, ['agent'], agent)).read)
+  return id === undefined ? manifest : { ...manifest, id }
 }

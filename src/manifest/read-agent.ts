@@ -7,20 +7,20 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentManifest } from './agent-manifest.ts'
 import { check, valueAt } from './check.ts'
-import { describe, type Fault, type Finding, type Path } from './fault.ts'
+import { describe, type Fault, type Path } from './fault.ts'
 import { ID } from './fields.ts'
 import { locate, locateModule, modulesIn, type Root } from './paths.ts'
 import { readSmallFile } from './read-file.ts'
 import { agentSchema } from './schema.ts'
-import { faultAt, placeText, type Source, unreadable } from './source.ts'
+import { faultAt, part, type Source, unreadable } from './source.ts'
 import { yamlSource } from './yaml.ts'
 
 export const AGENT_FILE = 'agent.yml'
 const ROLES_FOLDER = 'roles'
 
-/** `idPlace`: where the id is written; `tellId`: a fault at that place. Both are for the refusal of a second one. */
+/** `source` is for a refusal of what is right by itself and wrong in its fleet. */
 export type AgentRead =
-  | { readonly ok: true; readonly manifest: AgentManifest; readonly idPlace: string; tellId(finding: Finding): Fault }
+  | { readonly ok: true; readonly manifest: AgentManifest; readonly source: Source }
   | { readonly ok: false; readonly id: string | null; readonly faults: readonly Fault[] }
 
 /** A file of the fleet as a source, by the name of the file in its folder. */
@@ -87,15 +87,45 @@ export async function agentOf(source: Source, root: Root, dir: string, file: str
   const faults = [...(checked.ok ? [] : checked.faults), ...roles.faults]
   if (!checked.ok || faults.length > 0) return { ok: false, id, faults }
   const manifest: AgentManifest = { ...checked.data, roles: roles.modules, dir, file }
-  return {
-    ok: true,
-    manifest,
-    idPlace: placeText(source, ['id']),
-    tellId: (finding) => faultAt(source, ['id'], finding),
-  }
+  return { ok: true, manifest, source }
 }
 
 export async function readAgent(root: Root, dir: string): Promise<AgentRead> {
   const source = await fileSource(root, dir, AGENT_FILE)
   return agentOf(source, root, dir, join(dir, AGENT_FILE))
+}
+
+/**
+ * The agent that a field names by its folder or holds as a map.
+ * @param at the field, in a manifest of the fleet's folder
+ */
+export async function agentIn(
+  source: Source,
+  root: Root,
+  at: Path,
+  agent: unknown,
+): Promise<{ readonly dir: string; readonly read: AgentRead }> {
+  if (typeof agent !== 'string') {
+    return { dir: root.dir, read: await agentOf(part(source, at, agent), root, root.dir, null) }
+  }
+  const located = await locate(root, root.dir, agent, 'folder')
+  if (located.ok) return { dir: located.path, read: await readAgent(root, located.path) }
+  return { dir: located.path, read: { ok: false, id: null, faults: [faultAt(source, at, located.finding)] } }
+}
+
+/**
+ * An agent that its fleet calls significant, without a word on how it is restarted: then its own file may not say
+ * `permanent`, or it would never end for good.
+ * @param marked where it is called so
+ */
+export function refuseAsSignificant(read: AgentRead, marked: string): AgentRead {
+  if (!read.ok || read.manifest.restart.type !== 'permanent') return read
+  const at = ['restart', 'type']
+  const written = valueAt(read.source.value, at)
+  const finding = {
+    expected: `transient or temporary, since the agent is significant ${marked}`,
+    found: written === undefined ? `${read.manifest.restart.type} (the default)` : describe(written),
+    hint: 'or set restart beside significant',
+  }
+  return { ok: false, id: read.manifest.id, faults: [faultAt(read.source, at, finding)] }
 }

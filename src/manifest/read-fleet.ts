@@ -6,71 +6,37 @@
 import { basename } from 'node:path'
 import { check } from './check.ts'
 import { DEFAULTS } from './defaults.ts'
-import { type Fault, invalidManifest, type Path, quoted } from './fault.ts'
+import { invalidManifest, quoted } from './fault.ts'
 import type { AgentChild, AgentResult, ChildManifest, FleetManifest, SupervisorManifest } from './fleet-manifest.ts'
 import { freeId, idFromName } from './ids.ts'
-import { locate, type Root } from './paths.ts'
-import { type AgentRead, agentOf, modulesOf, readAgent } from './read-agent.ts'
-import { faultAt, part, placeText, type Source } from './source.ts'
-import { fleetFileSchema, fleetObjectSchema, type ParsedAgent, type ParsedBranch } from './supervisor-schema.ts'
+import type { Root } from './paths.ts'
+import { type AgentRead, agentIn, modulesOf, refuseAsSignificant } from './read-agent.ts'
+import { faultAt, placeText, type Source } from './source.ts'
+import {
+  fleetFileSchema,
+  fleetObjectSchema,
+  type ParsedAgent,
+  type ParsedBranch,
+  type ParsedNested,
+} from './supervisor-schema.ts'
+import { duplicate, type Leaf, survey } from './survey.ts'
 
 /** Agents read at the same time: enough to keep the disk busy, few enough for any limit on open files. */
 const AT_ONCE = 32
 
 const IN_AGENT = /^(?:children\[\d+\]\.)+agent[.[]/
 
-/** A child that is an agent, with its place in the tree. */
-interface Leaf {
-  readonly parsed: ParsedAgent
-  readonly path: Path
-}
-
 interface ReadLeaf extends Leaf {
   readonly dir: string
   readonly read: AgentRead
 }
 
-interface Tree {
-  readonly leaves: readonly Leaf[]
-  /** Id of each supervisor to where it is written. */
-  readonly supervisors: ReadonlyMap<string, string>
-  readonly faults: readonly Fault[]
-}
-
-const duplicate = (id: string, other: string): { expected: string; found: string } => ({
-  expected: 'an id that no other agent or supervisor of the fleet has',
-  found: `${quoted(id)}, as at ${other}`,
-})
-
-function survey(source: Source, fleet: ParsedBranch): Tree {
-  const leaves: Leaf[] = []
-  const supervisors = new Map<string, string>()
-  const faults: Fault[] = []
-  const visit = (branch: ParsedBranch, path: Path): void => {
-    const { id } = branch.supervisor
-    const at = [...path, 'supervisor', 'id']
-    const other = supervisors.get(id)
-    if (other === undefined) supervisors.set(id, placeText(source, at))
-    else faults.push(faultAt(source, at, duplicate(id, other)))
-    for (const [index, child] of branch.children.entries()) {
-      const inner = [...path, 'children', index]
-      if ('children' in child) visit(child, inner)
-      else leaves.push({ parsed: child, path: inner })
-    }
-  }
-  visit(fleet, [])
-  return { leaves, supervisors, faults }
-}
-
 async function readLeaf(source: Source, root: Root, leaf: Leaf): Promise<ReadLeaf> {
-  const { agent } = leaf.parsed
-  const at = [...leaf.path, 'agent']
-  if (typeof agent !== 'string') {
-    return { ...leaf, dir: root.dir, read: await agentOf(part(source, at, agent), root, root.dir, null) }
-  }
-  const located = await locate(root, root.dir, agent, 'folder')
-  if (located.ok) return { ...leaf, dir: located.path, read: await readAgent(root, located.path) }
-  return { ...leaf, dir: located.path, read: { ok: false, id: null, faults: [faultAt(source, at, located.finding)] } }
+  const { agent, significant, restart } = leaf.parsed
+  const { dir, read } = await agentIn(source, root, [...leaf.path, 'agent'], agent)
+  if (!significant || restart !== undefined) return { ...leaf, dir, read }
+  const marked = `at ${placeText(source, [...leaf.path, 'significant'])}`
+  return { ...leaf, dir, read: refuseAsSignificant(read, marked) }
 }
 
 async function readLeaves(source: Source, root: Root, leaves: readonly Leaf[]): Promise<ReadLeaf[]> {
@@ -85,14 +51,14 @@ async function readLeaves(source: Source, root: Root, leaves: readonly Leaf[]): 
 /** Why this agent may not have its id, if so: another has it, or it is the same folder a second time. */
 function clash(source: Source, leaf: ReadLeaf, taken: ReadonlyMap<string, string>, folders: ReadonlyMap<string, Leaf>) {
   if (!leaf.read.ok) return undefined
-  const { manifest, tellId } = leaf.read
+  const { manifest, source: own } = leaf.read
   const twin = manifest.file === null ? undefined : folders.get(leaf.dir)
   if (twin !== undefined) {
     const found = `${quoted(String(leaf.parsed.agent))}, as at ${placeText(source, [...twin.path, 'agent'])}`
     return faultAt(source, [...leaf.path, 'agent'], { expected: 'each agent once', found })
   }
   const other = taken.get(manifest.id)
-  return other === undefined ? undefined : tellId(duplicate(manifest.id, other))
+  return other === undefined ? undefined : faultAt(own, ['id'], duplicate(manifest.id, other))
 }
 
 /** Ids in two passes, so that an agent that loaded never loses its id to one that did not. */
@@ -101,10 +67,10 @@ function settle(source: Source, leaves: readonly ReadLeaf[], supervisors: Readon
   const folders = new Map<string, Leaf>()
   const firstPass = leaves.map((leaf): AgentRead => {
     if (!leaf.read.ok) return leaf.read
-    const { manifest, idPlace } = leaf.read
+    const { manifest, source: own } = leaf.read
     const fault = clash(source, leaf, taken, folders)
     if (fault !== undefined) return { ok: false, id: manifest.id, faults: [fault] }
-    taken.set(manifest.id, idPlace)
+    taken.set(manifest.id, placeText(own, ['id']))
     folders.set(leaf.dir, leaf)
     return leaf.read
   })
@@ -131,12 +97,17 @@ function childOf({ parsed, dir }: ReadLeaf, result: AgentResult): AgentChild {
     restart: override.restart ?? own?.restart.type ?? DEFAULTS.restart.type,
     shutdown: override.shutdown ?? own?.limits.stopTimeoutMs ?? DEFAULTS.limits.stopTimeoutMs,
     override,
+    significant: parsed.significant,
     result,
   }
 }
 
-function branchOf(branch: ParsedBranch, childFor: (parsed: ParsedAgent) => AgentChild): SupervisorManifest {
-  const { id, strategy, intensity, periodMs } = branch.supervisor
+function branchOf(
+  branch: ParsedBranch | ParsedNested,
+  childFor: (parsed: ParsedAgent) => AgentChild,
+): SupervisorManifest {
+  const { id, strategy, intensity, periodMs, auto_shutdown: autoShutdown, maxChildren, backoff } = branch.supervisor
+  const standing = 'significant' in branch ? branch : undefined
   const budget = intensity ?? (periodMs === undefined ? null : DEFAULTS.supervisor.intensity)
   return {
     kind: 'supervisor',
@@ -144,8 +115,12 @@ function branchOf(branch: ParsedBranch, childFor: (parsed: ParsedAgent) => Agent
     strategy,
     intensity: budget,
     periodMs: periodMs ?? DEFAULTS.supervisor.periodMs,
-    restart: 'permanent',
-    shutdown: 'infinity',
+    autoShutdown,
+    maxChildren: maxChildren ?? DEFAULTS.supervisor.maxChildren,
+    backoff,
+    restart: standing?.restart ?? DEFAULTS.nested.restart,
+    shutdown: standing?.shutdown ?? DEFAULTS.nested.shutdown,
+    significant: standing?.significant ?? false,
     children: branch.children.map(
       (child): ChildManifest => ('children' in child ? branchOf(child, childFor) : childFor(child)),
     ),
@@ -166,5 +141,6 @@ export async function fleetOf(source: Source, root: Root, file: string | null): 
   const results = settle(source, leaves, tree.supervisors)
   const children = new Map(leaves.map((leaf, index) => [leaf.parsed, childOf(leaf, results[index]!)]))
   const rootSupervisor = branchOf(checked.data, (parsed) => children.get(parsed)!)
-  return { dir: root.dir, file, root: rootSupervisor, capabilities: capabilities.modules }
+  const { spares } = checked.data
+  return { dir: root.dir, file, root: rootSupervisor, capabilities: capabilities.modules, spares }
 }

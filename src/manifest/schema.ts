@@ -3,6 +3,7 @@
  * through check.ts. To add a field: here, in agent-manifest.ts (its meaning) and in defaults.ts.
  */
 import { z } from 'zod'
+import type { Unkillable } from '../model/agent-options.ts'
 import { OVERFLOWS } from '../model/mailbox-policy.ts'
 import type { Backoff, Grant, RestartType, Shutdown } from './agent-manifest.ts'
 import { DEFAULTS } from './defaults.ts'
@@ -29,6 +30,7 @@ const VERSION_BYTES = 64
 const MAX_BACKOFF_MS = 1_000_000_000
 
 const RESTART_TYPES = ['permanent', 'transient', 'temporary'] as const satisfies readonly RestartType[]
+const UNKILLABLE = ['wait', 'replace'] as const satisfies readonly Unkillable[]
 
 export const restartType = () => oneOf(RESTART_TYPES)
 
@@ -87,7 +89,8 @@ const delays = map({
   ctx.addIssue({ code: 'custom', path: ['maxMs'], message, params: { value: value.maxMs } })
 })
 
-const backoff = choose<Backoff | 'none'>((value) =>
+/** Of an agent and of a supervisor. */
+export const backoff = choose<Backoff | 'none'>((value) =>
   typeof value === 'object' && value !== null ? delays : z.literal('none', { error: 'a map of delays, or none' }),
 )
 
@@ -96,6 +99,7 @@ const restart = map({
   backoff: backoff.default(r.backoff),
   stableMs: milliseconds().default(r.stableMs),
   maxRestarts: whole(0, 1_000_000).nullable().default(r.maxRestarts),
+  unkillable: oneOf(UNKILLABLE).default(r.unkillable),
 })
 
 export const agentSchema = map({

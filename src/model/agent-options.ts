@@ -1,8 +1,15 @@
 /**
- * The blocks `mailbox` and `limits` of agent.yml: checked by the manifest room, used by the actor, shown in an agent's
- * detail. Types only; the defaults stand in `manifest/defaults.ts`.
+ * What the actor needs to know of an agent.yml: the blocks `mailbox` and `limits`, and what becomes of a thread that
+ * cannot be ended. Checked by the manifest room, shown in an agent's detail. Types only; the defaults stand in
+ * `manifest/defaults.ts`.
  */
 import type { Overflow } from './mailbox-policy.ts'
+
+/**
+ * While a thread cannot be ended, since it is inside a native call: `wait`, there is no successor until it has ended;
+ * `replace`, there is one, and the old thread is fenced.
+ */
+export type Unkillable = 'wait' | 'replace'
 
 export interface MailboxOptions {
   /** Messages that may wait while the agent is not ACTIVE; 1 to 1e6. @default 256 */

@@ -44,10 +44,13 @@ export type BootStep =
   | 'needs'
   | 'capabilities'
 
-/** Steps whose failure will not change by itself: only an explicit start leaves FAILED. */
-const FINAL_STEPS: ReadonlySet<BootStep> = new Set<BootStep>(['manifest', 'env', 'identity', 'gate', 'needs'])
+/** What a record names beside the cause: the step of a boot, or the mark that a heap had passed. */
+export type DeathStep = BootStep | 'watermark'
 
-export const isFinalStep = (step: BootStep | undefined): boolean => step !== undefined && FINAL_STEPS.has(step)
+/** Steps whose failure will not change by itself: only an explicit start leaves FAILED. */
+const FINAL_STEPS: ReadonlySet<DeathStep> = new Set<DeathStep>(['manifest', 'env', 'identity', 'gate', 'needs'])
+
+export const isFinalStep = (step: DeathStep | undefined): boolean => step !== undefined && FINAL_STEPS.has(step)
 
 /** A message that had begun and not ended when its instance died. */
 export interface InFlight {
@@ -61,22 +64,36 @@ export interface InFlight {
   readonly begunAt: number
 }
 
+/** Who ends an instance, by which rule. */
+export interface Told {
+  /**
+   * `command`: an operator's, which also sees to what comes next; `strategy`: its supervisor restarts it along with a
+   * sibling; `supervisor`: its supervisor ends; `host_shutdown`.
+   */
+  readonly rule: 'command' | 'strategy' | 'supervisor' | 'host_shutdown'
+  /** The operator; the sibling that died; the supervisor that ended, or whose deadline it was. */
+  readonly by: string
+}
+
 /** What was decided after a death, by which rule. */
 export interface Decision {
   readonly rule:
+    | Told['rule']
     | 'restart_type'
     | 'backoff'
     | 'restart_intensity'
     | 'restart_limit'
     | 'final_boot_failure'
     | 'intent'
-    | 'command'
-    | 'host_shutdown'
-  readonly action: 'restart' | 'none' | 'give_up'
+    | 'auto_shutdown'
+  /** `give_up` and `shutdown` end the supervisor: by its budget, and by the end of a significant child. */
+  readonly action: 'restart' | 'none' | 'give_up' | 'shutdown'
   readonly delayMs?: number
   readonly supervisor: string
   /** Restarts in a row without progress, this one included. */
   readonly attempt: number
+  /** Who had it ended, where somebody had; see {@link Told}. */
+  readonly by?: string
 }
 
 /** One per instance. Times in ms since the epoch. */
@@ -87,7 +104,7 @@ export interface DeathRecord {
   readonly epoch: number
   readonly cause: DeathCause
   readonly class: DeathClass
-  readonly step?: BootStep
+  readonly step?: DeathStep
   readonly error?: ErrorShape
   readonly exitCode?: number
   readonly signal?: string
@@ -105,6 +122,8 @@ export interface DeathRecord {
 export interface Evidence {
   /** Why the host ended it, where it did. */
   readonly told?: DeathCause
+  /** What the host saw that made it do so. */
+  readonly seen?: { readonly step?: DeathStep; readonly message: string }
   /** What the thread itself reported before it ended. */
   readonly reported?: {
     readonly cause: 'crash' | 'normal' | 'boot_failed'
@@ -122,7 +141,7 @@ export interface Evidence {
 
 export interface Verdict {
   readonly cause: DeathCause
-  readonly step?: BootStep
+  readonly step?: DeathStep
   readonly error?: ErrorShape
   readonly exitCode?: number
 }
@@ -138,7 +157,7 @@ export function judge(evidence: Evidence): Verdict {
   const { told, reported, thrown, exitCode, booting } = evidence
   const last = thrown === undefined ? undefined : describeError(thrown)
   if (last?.code === 'ERR_WORKER_OUT_OF_MEMORY') return { cause: 'out_of_memory', error: last, exitCode }
-  const error = reported?.error ?? last
+  const error = reported?.error ?? last ?? observed(evidence)
   if (told !== undefined) return { cause: told, ...(error === undefined ? {} : { error }), ...stepOf(evidence) }
   if (reported !== undefined && (!booting || reported.cause !== 'crash'))
     return { cause: reported.cause, ...(error === undefined ? {} : { error }), ...stepOf(evidence) }
@@ -148,7 +167,11 @@ export function judge(evidence: Evidence): Verdict {
   return { cause: 'exit', error: ownExit(exitCode), exitCode }
 }
 
-const stepOf = ({ reported, booting, told, step = 'roles' }: Evidence): { step?: BootStep } => {
+const observed = ({ seen }: Evidence): ErrorShape | undefined =>
+  seen === undefined ? undefined : { name: 'Observed', message: seen.message }
+
+const stepOf = ({ reported, booting, told, seen, step = 'roles' }: Evidence): { step?: DeathStep } => {
+  if (seen?.step !== undefined) return { step: seen.step }
   if (reported?.step !== undefined) return { step: reported.step }
   return booting && told === 'start_timeout' ? { step } : {}
 }
@@ -165,3 +188,19 @@ const ownExit = (code: number): ErrorShape => ({
   name: 'Exit',
   message: `the agent ended itself with process.exit(${code}), without an error`,
 })
+
+/** How a supervisor ended by its own rules, and what its parent made of it. */
+export interface SupervisorEnd {
+  /** `restart_intensity`: it gave up; `shutdown`: a significant child had ended. */
+  readonly cause: 'restart_intensity' | 'shutdown'
+  /** Wall clock, ms. */
+  readonly at: number
+  /** Restarts that filled its budget, oldest first, with the deaths they followed; empty for `shutdown`. */
+  readonly restarts: readonly { readonly child: string; readonly deathId: string }[]
+  /** From the first of them to the last. */
+  readonly withinMs: number
+  /** The significant child that ended. */
+  readonly child?: string
+  /** The parent's; null at the root, and until the parent has decided. */
+  readonly decision: Decision | null
+}

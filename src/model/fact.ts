@@ -39,10 +39,10 @@ export const FACTS = {
   ),
   'agent.died': fact<{ deathId: string; cause: string; class: string; text: string }>('warn', (d) => d.text),
   'agent.ended': fact<{ deathId: string; cause: string; class: string; text: string }>('info', (d) => d.text),
-  'agent.restart_scheduled': fact<{ delayMs: number; attempt: number; supervisor: string }>(
+  'agent.restart_scheduled': fact<{ delayMs: number; attempt: number; supervisor: string; along?: string }>(
     'info',
     (d) =>
-      `restart ${d.attempt} ${d.delayMs === 0 ? 'at once' : `in ${Math.round(d.delayMs)} ms`}, by supervisor '${d.supervisor}'`,
+      `restart ${d.along === undefined ? d.attempt : `along with '${d.along}'`} ${d.delayMs === 0 ? 'at once' : `in ${Math.round(d.delayMs)} ms`}, by supervisor '${d.supervisor}'`,
   ),
   'agent.health': fact<{ health: string; cause: string | null; text: string }>('warn', (d) => d.text),
   'agent.lost': fact<{ what: 'lines' | 'sends'; count: number }>('warn', (d) =>
@@ -66,11 +66,28 @@ export const FACTS = {
     withinMs: number
     intensity: number
     periodMs: number
+    /** The children whose deaths filled the budget, oldest first. */
+    filledBy: readonly string[]
   }>(
     'error',
     (d) =>
-      `supervisor '${d.supervisor}' gave up: ${d.restarts} restarts in ${Math.round(d.withinMs)} ms, more than ${d.intensity} in ${d.periodMs} ms allowed`,
+      `supervisor '${d.supervisor}' gave up: ${d.restarts} restarts in ${Math.round(d.withinMs)} ms (${d.filledBy.join(', ')}), more than ${d.intensity} in ${d.periodMs} ms allowed`,
   ),
+  'supervisor.ended': fact<{ supervisor: string; child: string }>(
+    'info',
+    (d) => `supervisor '${d.supervisor}' ended: its significant child '${d.child}' has ended (auto_shutdown)`,
+  ),
+  'agent.unkillable': fact<{ afterMs: number; replaced: boolean }>(
+    'error',
+    (d) =>
+      `its thread is inside a native call and cannot be ended (${d.afterMs} ms after it was told to): ${d.replaced ? 'fenced and replaced' : 'fenced; no other is started before it ends'}`,
+  ),
+  'agent.unkillable_ended': fact<Record<string, never>>('info', () => 'a thread that could not be ended has ended'),
+  'agent.spawned': fact<{ supervisor: string; by: string }>(
+    'info',
+    (d) => `added under supervisor '${d.supervisor}' by ${d.by}`,
+  ),
+  'agent.removed': fact<{ supervisor: string }>('info', (d) => `is a child of supervisor '${d.supervisor}' no more`),
   'supervisor.command': fact<{ supervisor: string; command: string; by: string; outcome: string }>(
     'info',
     (d) => `'${d.command}' of supervisor '${d.supervisor}' by ${d.by}: ${d.outcome}`,

@@ -3,6 +3,8 @@
  * it could not be handled.
  */
 
+import type { DeathRecord } from './death.ts'
+
 export const FATES = [
   'handled',
   'queued',
@@ -54,6 +56,15 @@ export interface DeadLetter {
   /** How many times it was handed to an instance. */
   readonly deliveryCount: number
   readonly deathId?: string
+}
+
+/** Payload of the event `down`, by which a watch is answered. */
+export interface Down {
+  /** The agent that was watched. */
+  readonly agent: string
+  /** The instance that died; null where there had never been one. */
+  readonly instance: string | null
+  readonly record: DeathRecord | null
 }
 
 export const DEFAULT_ASK_TIMEOUT_MS = 5000

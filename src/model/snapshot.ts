@@ -18,6 +18,8 @@ export interface AgentSnapshot {
   readonly supervisor: string
   readonly axes: Axes
   readonly healthCause: HealthCause | null
+  /** Its thread is inside a native call and does not end though it was told to; it is fenced. */
+  readonly unkillable: boolean
   readonly superseded: boolean
   readonly activity: 'busy' | 'idle'
   readonly instance: {
@@ -67,6 +69,8 @@ export interface CommandExtras {
   readonly drained?: number
   /** `pause`: what was still running when it answered. */
   readonly inFlight?: readonly InFlight[]
+  /** `stop`, `suspend`, `kill`: its thread could not be ended yet. */
+  readonly stillRunning?: boolean
 }
 
 /** Options of every command. */

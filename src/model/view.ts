@@ -4,7 +4,7 @@
  */
 import type { Limits } from './agent-options.ts'
 import type { Status } from './canonical.ts'
-import type { InFlight } from './death.ts'
+import type { InFlight, SupervisorEnd } from './death.ts'
 import type { Phase } from './lifecycle.ts'
 import type { MessageKind } from './message.ts'
 import type { AgentSnapshot, FleetSnapshot } from './snapshot.ts'
@@ -53,6 +53,8 @@ export interface TreeNode {
   readonly restarts: number
   /** What a supervisor had done when it gave up. */
   readonly gaveUp?: { readonly restarts: number; readonly withinMs: number }
+  /** How a supervisor ended by its own rules, until it supervises again. */
+  readonly end?: SupervisorEnd
   /** Of a supervisor, in start order. */
   readonly children?: readonly TreeNode[]
 }

@@ -12,6 +12,9 @@ import type { BodyColumn } from './payload.ts'
 /** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
 export const WIRE_VERSION = 1
 
+/** Where requests to the host itself go; no agent can have this id. */
+export const HOST_ADDRESS = 'holt:host'
+
 /** One name for the whole column, or one each. */
 export type NameColumn = string | readonly string[]
 

@@ -1,12 +1,15 @@
 /**
  * What a supervisor knows of a child: how it is started and ended, by what rules it comes back, and where it stands.
- * An agent and a supervisor are children of the same kind.
+ * An agent and a supervisor are children of the same kind; the differences end in this file.
  */
-import type { Agent, EndOptions } from '../actors/agent.ts'
-import type { Timer } from '../platform/clock.ts'
+import type { Agent } from '../actors/agent.ts'
+import type { Decision, Told } from '../model/death.ts'
+import { LIVE } from '../model/lifecycle.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { ChildHistory, RestartOptions } from './restart.ts'
 import { FRESH_HISTORY } from './restart.ts'
 import type { Supervisor } from './supervisor.ts'
+import type { StopOrder, StopReport } from './supervisor-spec.ts'
 
 /** Ms to end in, or OTP's words: at once, or as long as it takes. */
 export type Shutdown = number | 'brutal_kill' | 'infinity'
@@ -15,38 +18,81 @@ export type Shutdown = number | 'brutal_kill' | 'infinity'
 export interface ChildSpec {
   readonly restart: RestartOptions
   readonly shutdown: Shutdown
+  /** Its own end may end the supervisor, by `autoShutdown`. Never of a `permanent` one. */
+  readonly significant: boolean
 }
+
+export type Member =
+  | { readonly kind: 'agent'; readonly agent: Agent }
+  | { readonly kind: 'supervisor'; readonly supervisor: Supervisor }
 
 /** A child with what the supervisor's loop remembers of it. Written by `supervisor.ts` alone. */
 export interface Child {
   readonly id: string
-  readonly member:
-    | { readonly kind: 'agent'; readonly agent: Agent }
-    | { readonly kind: 'supervisor'; readonly supervisor: Supervisor }
-  readonly spec: ChildSpec
+  readonly member: Member
+  /** An agent's changes when a newer manifest of it has been accepted. */
+  spec: ChildSpec
   history: ChildHistory
-  /** The restart that is scheduled. */
-  timer: Timer | null
+  /** Monotonic ms of the last start, of a supervisor. */
+  startedAt: number
 }
 
-export const newChild = (id: string, member: Child['member'], spec: ChildSpec): Child => ({
+export const newChild = (id: string, member: Member, spec: ChildSpec): Child => ({
   id,
   member,
   spec,
   history: FRESH_HISTORY,
-  timer: null,
+  startedAt: 0,
 })
 
-/** How long it may take to end, with so much left of the overall deadline. */
-export function graceMs(shutdown: Shutdown, leftMs: number): number {
-  if (shutdown === 'brutal_kill') return 0
-  return shutdown === 'infinity' ? leftMs : Math.min(shutdown, leftMs)
+/** It runs, or is on its way up or down: before it can be started it has to end. */
+export const isLive = ({ member }: Child): boolean =>
+  member.kind === 'agent' ? LIVE.has(member.agent.phase) : member.supervisor.up || member.supervisor.ending
+
+export const isScheduled = ({ member }: Child): boolean =>
+  member.kind === 'agent' && !LIVE.has(member.agent.phase) && member.agent.startScheduled
+
+export const lastDecisionOf = ({ member }: Child): Decision | null =>
+  member.kind === 'agent' ? (member.agent.lastDeath?.decision ?? null) : (member.supervisor.end?.decision ?? null)
+
+/** What is left of an order for a child that may take `shutdown`; whose deadline it is goes with it. */
+export function narrow(order: StopOrder, shutdown: Shutdown, supervisor: string, now: number): StopOrder {
+  if (shutdown === 'infinity') return order
+  const own = now + (shutdown === 'brutal_kill' ? 0 : shutdown)
+  return own < order.deadline ? { ...order, deadline: own, by: supervisor } : order
 }
 
-/** How an agent is ended by its supervisor. */
-export const toldToEnd = (grace: number): EndOptions => ({
-  cause: 'shutdown',
-  graceMs: grace,
-  abort: false,
-  handOver: false,
-})
+/** How long past its grace a thread is waited for before it is named stuck. */
+const STUCK_MS = 2000
+
+/** Ends a child by an order that is narrowed to it already. */
+export async function endChild(child: Child, order: StopOrder, told: Told, clock: Clock): Promise<StopReport> {
+  if (child.member.kind === 'supervisor') return child.member.supervisor.stop(order)
+  const { agent } = child.member
+  const graceMs = Math.max(0, order.deadline - clock.now())
+  const before = agent.lastDeath
+  // Its turn came when the time was up: it had no chance to end by itself.
+  const tooLate = graceMs === 0 && child.spec.shutdown !== 'brutal_kill'
+  const ended = agent.end({
+    cause: tooLate ? 'shutdown_timeout' : 'shutdown',
+    graceMs,
+    abort: false,
+    handOver: false,
+    told,
+  })
+  if (!(await orLate(ended, graceMs + STUCK_MS, clock))) return { killed: [], stuck: [child.id] }
+  const wasKilled = agent.lastDeath !== before && agent.lastDeath?.cause === 'shutdown_timeout'
+  return { killed: wasKilled ? [child.id] : [], stuck: [] }
+}
+
+/** What the work answers, or false where it takes longer. */
+async function orLate(work: Promise<boolean>, ms: number, clock: Clock): Promise<boolean> {
+  let late = (): void => {}
+  const limit = new Promise<boolean>((resolve) => {
+    late = () => resolve(false)
+  })
+  const timer = clock.after(ms, late)
+  const done = await Promise.race([work, limit])
+  timer.cancel()
+  return done
+}

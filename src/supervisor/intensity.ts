@@ -30,13 +30,13 @@ export function budgetOf(setting: BudgetSetting, backoff: Backoff): Budget | nul
   return { intensity: intensity ?? BUDGET_DEFAULTS.intensity, periodMs: periodMs ?? BUDGET_DEFAULTS.periodMs }
 }
 
-/** The window with one restart more, oldest first, and whether that is one too many. */
-export function addRestart(
-  window: readonly number[],
-  now: number,
+/** The window with one restart more, oldest first, and whether that is one too many. `at` on one monotonic clock. */
+export function addRestart<T extends { readonly at: number }>(
+  window: readonly T[],
+  restart: T,
   { intensity, periodMs }: Budget,
-): { readonly window: readonly number[]; readonly exceeded: boolean } {
-  const within = [...window.filter((at) => now - at <= periodMs), now]
+): { readonly window: readonly T[]; readonly exceeded: boolean } {
+  const within = [...window.filter(({ at }) => restart.at - at <= periodMs), restart]
   const exceeded = within.length > intensity
   return { window: exceeded ? within.slice(-(intensity + 1)) : within, exceeded }
 }

@@ -1,258 +1,387 @@
 /**
- * A supervisor: starts its children in order, ends them in reverse, and answers each death with the decision of the pure
- * rules. It alone writes what is remembered of its children. Restarts go through the clock, one at a time a child, and
- * the intent is read again just before a start, so that a stop always gets in between. Strategy: `one_for_one`.
+ * A supervisor: starts its children in order, ends them in reverse, and answers each death with the decision of the
+ * pure rules (`restart.ts`, `strategy.ts`). It alone writes what is remembered of its children; what is to be started
+ * goes to a lane, which looks again just before each start, so that a stop always gets in between.
  */
 import type { DeathCase } from '../actors/agent-spec.ts'
-import type { Decision } from '../model/death.ts'
-import type { Report } from '../model/fact.ts'
-import type { Intent } from '../model/intent.ts'
-import type { Clock } from '../platform/clock.ts'
-import { type Child, graceMs, toldToEnd } from './child.ts'
-import { BUDGET_DEFAULTS, type BudgetSetting, budgetOf } from './intensity.ts'
-import { decideRestart, FRESH_HISTORY } from './restart.ts'
-
-export interface SupervisorOptions extends BudgetSetting {
-  readonly id: string
-  readonly strategy: 'one_for_one'
-}
-
-export interface SupervisorDeps {
-  readonly clock: Clock
-  readonly random: () => number
-  readonly report: Report
-  intentOf(agent: string): Intent
-  shuttingDown(): boolean
-}
-
-/** What is known when a supervisor has given up. */
-export interface GaveUp {
-  readonly restarts: number
-  readonly withinMs: number
-}
-
-/** An operator's stop. */
-export interface StoppedBy {
-  readonly by: string
-  /** Wall clock. */
-  readonly at: number
-  readonly reason: string | null
-}
-
-/** Agents that had to be ended because their time was up, and those that even that did not end. */
-export interface StopReport {
-  readonly killed: string[]
-  readonly stuck: string[]
-}
-
-/** How long past its grace a thread is waited for before it is named stuck. */
-const STUCK_MS = 1000
+import type { DeathCause, Decision, SupervisorEnd, Told } from '../model/death.ts'
+import type { Life } from './backoff.ts'
+import { type Child, type ChildSpec, endChild, isLive, isScheduled, lastDecisionOf, narrow } from './child.ts'
+import { BUDGET_DEFAULTS, budgetOf } from './intensity.ts'
+import { type Entry, Lane } from './lane.ts'
+import { decideRestart, FRESH_HISTORY, type Restart } from './restart.ts'
+import { endsWith, firstOfGroup, isGrouped, shareOf } from './strategy.ts'
+import {
+  NO_DEADLINE,
+  type StopOrder,
+  type StoppedBy,
+  type StopReport,
+  type SupervisorDeps,
+  type SupervisorOptions,
+} from './supervisor-spec.ts'
 
 export class Supervisor {
   readonly options: SupervisorOptions
-  readonly children: readonly Child[]
-  /** Restarts over its life. */
+  /** Restarts over its life; one of a group counts once. */
   restarts = 0
-  gaveUp: GaveUp | null = null
+  /** How it ended by its own rules, until it supervises again. */
+  end: SupervisorEnd | null = null
   /** Set where an operator had it stopped, until it supervises again. */
   stopped: StoppedBy | null = null
-  /** Told when it gives up; at the root nobody is. */
-  onGaveUp: (() => void) | null = null
+  /** Told when it has ended by its own rules, and asked what is made of it; at the root nobody is. */
+  onEnd: ((cause: SupervisorEnd['cause']) => Decision) | null = null
   readonly #deps: SupervisorDeps
-  readonly #byId: ReadonlyMap<string, Child>
-  #window: readonly number[] = []
+  #children: readonly Child[] = []
+  readonly #lanes = new Map<string, Lane>()
+  #window: readonly Restart[] = []
   #up = false
-  #ending: Promise<unknown> = Promise.resolve()
+  /** Whose death the group restart under way goes back to. */
+  #failing: string | null = null
+  #endings = 0
+  #ended: Promise<unknown> = Promise.resolve()
 
   constructor(options: SupervisorOptions, children: readonly Child[], deps: SupervisorDeps) {
     this.options = options
-    this.children = children
-    this.#byId = new Map(children.map((child) => [child.id, child]))
     this.#deps = deps
-    for (const child of children) {
-      if (child.member.kind === 'supervisor') child.member.supervisor.onGaveUp = () => this.#childGaveUp(child)
-    }
+    for (const child of children) this.#take(child)
   }
 
   get id(): string {
     return this.options.id
   }
 
-  /** It supervises: it was started, and has neither been stopped nor given up since. */
+  /** In start order. */
+  get children(): readonly Child[] {
+    return this.#children
+  }
+
+  /** It supervises: it was started, and has neither been stopped nor ended since. */
   get up(): boolean {
     return this.#up
   }
 
+  /** It is at ending its children. */
+  get ending(): boolean {
+    return this.#endings > 0
+  }
+
   /**
-   * Starts the children in order, each once the one before has settled.
+   * Starts the children in order, each once the one before has settled; those that are up stay so.
    * @param fresh reads their files again; else it is a restart of what was last accepted
    */
   async start(fresh: boolean): Promise<void> {
     this.revive()
-    for (const child of this.children) {
+    const entry: Entry = { dueAt: this.#deps.clock.now(), fresh, why: 'start' }
+    if (isGrouped(this.options.strategy)) {
+      const lane = this.#laneOf(this.id)
+      lane.add(new Map(this.#children.map(({ id }) => [id, entry])))
+      return lane.settled()
+    }
+    for (const { id } of this.#children) {
       if (!this.#up) return
-      await this.#start(child, fresh)
+      const lane = this.#laneOf(id)
+      lane.add(new Map([[id, entry]]))
+      await lane.settled()
     }
   }
 
   /** Takes up supervision again, with a fresh budget; starts nobody. */
   revive(): void {
     this.#up = true
-    this.gaveUp = null
+    this.end = null
     this.stopped = null
     this.#window = []
   }
 
   /** An operator has the child started anew: what it did before is forgotten. */
   forgive(id: string): void {
-    const child = this.#byId.get(id)
-    if (child === undefined) return
     this.cancel(id)
-    child.history = FRESH_HISTORY
+    const child = this.#find(id)
+    if (child !== undefined) child.history = FRESH_HISTORY
   }
 
   /** An operator has all below started anew. */
   forgiveAll(): void {
-    for (const { id, member } of this.children) {
+    for (const { id, member } of this.#children) {
       this.forgive(id)
       if (member.kind === 'supervisor') member.supervisor.forgiveAll()
     }
   }
 
-  /** The restart that is scheduled for this child is off. */
+  /** The start that is scheduled for this child is off; others of its group wait for it no more. */
   cancel(id: string): void {
-    const child = this.#byId.get(id)
-    child?.timer?.cancel()
-    if (child !== undefined) child.timer = null
+    this.#lanes.get(this.#laneKey(id))?.remove(id)
+  }
+
+  /** A newer manifest of an agent has been accepted. */
+  respecify(id: string, spec: ChildSpec): void {
+    const child = this.#find(id)
+    if (child !== undefined) child.spec = spec
+  }
+
+  /** Adds a child to a `dynamic` supervisor; it is not started by this. */
+  add(child: Child): void {
+    this.#take(child)
+  }
+
+  /** Takes a child out; it has ended. */
+  remove(id: string): void {
+    const child = this.#find(id)
+    if (child === undefined) return
+    this.cancel(id)
+    this.#children = this.#children.filter((one) => one !== child)
+    this.#lanes.delete(id)
+    this.#deps.onRemoved(child)
   }
 
   /** What follows this death of an agent. Called once a death, before anything else happens. */
   decide(id: string, death: DeathCase): Decision {
-    const child = this.#byId.get(id)!
+    const { draft, told, life } = death
+    const child = this.#find(id)!
     return this.#decide(child, {
-      cause: death.draft.cause,
-      step: death.draft.step,
-      life: death.life,
+      deathId: draft.id,
+      cause: draft.cause,
+      step: draft.step,
+      life,
       intent: this.#deps.intentOf(id),
-      commanded: death.commanded || !this.#up,
+      told: told ?? this.#toldByMe(),
     })
   }
 
-  /** Ends the children in reverse within `deadlineMs` (monotonic). */
-  stop(deadlineMs: number): Promise<StopReport> {
+  /** Ends the children in reverse, each by the least of its own time and what is left. */
+  stop(order: StopOrder): Promise<StopReport> {
     this.#up = false
-    const report = this.#stopAll(deadlineMs)
-    this.#ending = Promise.allSettled([this.#ending, report])
-    return report
+    for (const lane of this.#lanes.values()) lane.clear()
+    return this.#whileEnding(this.#stopAll(order))
   }
 
   /** Resolves once no stop is under way, by whomever: what is started before that would be ended by it. */
   async settled(): Promise<void> {
-    await this.#ending
+    await this.#ended
   }
 
-  // --- inside ------------------------------------------------------------------------------------------------------
+  // --- children ----------------------------------------------------------------------------------------------------
 
-  async #stopAll(deadlineMs: number): Promise<StopReport> {
+  #take(child: Child): void {
+    this.#children = [...this.#children, child]
+    if (child.member.kind === 'supervisor') child.member.supervisor.onEnd = (cause) => this.#childEnded(child, cause)
+  }
+
+  #find(id: string): Child | undefined {
+    return this.#children.find((child) => child.id === id)
+  }
+
+  #laneKey(id: string): string {
+    return isGrouped(this.options.strategy) ? this.id : id
+  }
+
+  #laneOf(id: string): Lane {
+    const key = this.#laneKey(id)
+    let lane = this.#lanes.get(key)
+    if (lane === undefined) {
+      lane = new Lane({
+        clock: this.#deps.clock,
+        children: () => this.#children,
+        together: this.options.strategy === 'one_for_all',
+        wanted: (child) => this.#wanted(child),
+        end: async (child) => (await this.#end(child, this.#along(child))).stuck.length === 0,
+        gone: async ({ member }) => {
+          if (member.kind === 'agent') await member.agent.gone()
+        },
+        start: (child, entry) => this.#start(child, entry),
+        scheduled: ({ member }, at) => {
+          if (member.kind === 'agent') member.agent.schedule(at)
+        },
+      })
+      this.#lanes.set(key, lane)
+    }
+    return lane
+  }
+
+  #wanted({ id, member }: Child): boolean {
+    if (!this.#up || this.#deps.shuttingDown()) return false
+    return member.kind === 'supervisor' || this.#deps.intentOf(id) === 'running'
+  }
+
+  async #start(child: Child, { fresh, why }: Entry): Promise<void> {
+    if (why === 'restart') this.restarts++
+    child.startedAt = this.#deps.clock.now()
+    if (child.member.kind === 'supervisor') return child.member.supervisor.start(fresh)
+    const { agent } = child.member
+    if (!isLive(child)) await agent.start(fresh)
+  }
+
+  #end(child: Child, order: StopOrder): Promise<StopReport> {
+    const { clock } = this.#deps
+    return endChild(child, narrow(order, child.spec.shutdown, this.id, clock.now()), order, clock)
+  }
+
+  /** Ended along with a sibling: by whose death that is. */
+  #along(child: Child): StopOrder {
+    return { deadline: NO_DEADLINE, rule: 'strategy', by: this.#failing ?? child.id }
+  }
+
+  async #stopAll(order: StopOrder): Promise<StopReport> {
     const killed: string[] = []
     const stuck: string[] = []
-    for (const child of [...this.children].reverse()) {
-      this.cancel(child.id)
-      if (child.member.kind === 'supervisor') {
-        const report = await child.member.supervisor.stop(deadlineMs)
-        killed.push(...report.killed)
-        stuck.push(...report.stuck)
-        continue
-      }
-      const { agent } = child.member
-      const left = Math.max(0, deadlineMs - this.#deps.clock.now())
-      const grace = graceMs(child.spec.shutdown, left)
-      const before = agent.lastDeath
-      // Its turn came when the time was up: it had no chance to end by itself.
-      const tooLate = left === 0 && child.spec.shutdown !== 'brutal_kill'
-      if (!(await this.#within(agent.end(toldToEnd(grace)), grace + STUCK_MS))) stuck.push(child.id)
-      else if (agent.lastDeath !== before && (tooLate || agent.lastDeath?.cause === 'shutdown_timeout'))
-        killed.push(child.id)
+    for (const child of [...this.#children].reverse()) {
+      const report = await this.#end(child, order)
+      killed.push(...report.killed)
+      stuck.push(...report.stuck)
+      // As in OTP, what was added at run time is not there any more when its supervisor is started again.
+      if (this.options.strategy === 'dynamic' && !isLive(child) && !this.#up) this.remove(child.id)
     }
     return { killed, stuck }
   }
 
-  async #start(child: Child, fresh: boolean): Promise<void> {
-    if (child.member.kind === 'supervisor') return child.member.supervisor.start(fresh)
-    const { agent } = child.member
-    if (this.#deps.intentOf(child.id) !== 'running' || this.#deps.shuttingDown()) return
-    if (agent.phase === 'STOPPED' || agent.phase === 'FAILED' || agent.phase === 'IDLE') await agent.start(fresh)
+  // --- deaths ------------------------------------------------------------------------------------------------------
+
+  #toldByMe(): Told | null {
+    return this.#up ? null : { rule: 'supervisor', by: this.id }
   }
 
   #decide(
     child: Child,
-    death: Pick<Parameters<typeof decideRestart>[0], 'cause' | 'step' | 'life' | 'intent' | 'commanded'>,
+    death: Pick<Parameters<typeof decideRestart>[0], 'deathId' | 'cause' | 'step' | 'life' | 'intent' | 'told'>,
   ): Decision {
     const { clock, random, shuttingDown } = this.#deps
+    const now = clock.now()
+    // One of a group that is to be restarted anyway: whatever it died of on the way, the group's restart covers it.
+    const planned = this.#laneOf(child.id).has(child.id) && this.#up
     const outcome = decideRestart({
       ...death,
+      told: death.told ?? (planned ? { rule: 'strategy', by: this.#failing ?? child.id } : null),
+      groupDelayMs: Math.max(0, (this.#laneOf(child.id).dueAt(child.id) ?? now) - now),
       supervisor: this.id,
+      child: child.id,
       options: child.spec.restart,
       shuttingDown: shuttingDown(),
       history: child.history,
       budget: budgetOf(this.options, child.spec.restart.backoff),
       window: this.#window,
-      now: clock.now(),
+      now,
       random,
     })
     child.history = outcome.history
     this.#window = outcome.window
-    if (outcome.decision.action === 'restart') this.#schedule(child, outcome.decision.delayMs ?? 0)
-    if (outcome.decision.action === 'give_up') clock.soon(() => void this.#giveUp())
-    return outcome.decision
+    return this.#follow(child, outcome.decision)
   }
 
-  #schedule(child: Child, delayMs: number): void {
-    this.cancel(child.id)
-    child.timer = this.#deps.clock.after(delayMs, () => {
-      child.timer = null
-      this.restarts++
-      void this.#restart(child)
+  /** What the decision has the supervisor do; an end of a significant child may change it. */
+  #follow(child: Child, decision: Decision): Decision {
+    if (decision.action === 'give_up') this.#finish('restart_intensity')
+    if (decision.action === 'restart' && decision.rule !== 'strategy') this.#restart(child, decision.delayMs ?? 0)
+    if (decision.action !== 'none' || decision.rule !== 'restart_type') return decision
+    if (child.spec.significant && endsWith(this.options.autoShutdown ?? 'never', this.#significantLeft(child))) {
+      this.#finish('shutdown', child)
+      return { ...decision, rule: 'auto_shutdown', action: 'shutdown' }
+    }
+    if (this.options.strategy === 'dynamic') this.#deps.clock.soon(() => this.#removeEnded(child))
+    return decision
+  }
+
+  /** Somebody may have started it again meanwhile. */
+  #removeEnded(child: Child): void {
+    if (!isLive(child) && !isScheduled(child)) this.remove(child.id)
+  }
+
+  #significantLeft(ended: Child): number {
+    return this.#children.filter(
+      (child) => child !== ended && child.spec.significant && (isLive(child) || isScheduled(child)),
+    ).length
+  }
+
+  /** Plans the restart of a child and of all that share its fate. */
+  #restart(failed: Child, delayMs: number): void {
+    const now = this.#deps.clock.now()
+    const entries = new Map<string, Entry>([[failed.id, { dueAt: now + delayMs, fresh: false, why: 'restart' }]])
+    const { from, to } = firstOfGroup(this.options.strategy, this.#children.indexOf(failed))
+    for (const child of this.#children.slice(from, to ?? undefined)) {
+      if (child === failed) continue
+      const share = this.#shareOf(child)
+      if (share !== 'none') entries.set(child.id, { dueAt: share === 'end' ? null : now, fresh: false, why: 'along' })
+    }
+    if (entries.size > 1) this.#failing = failed.id
+    this.#laneOf(failed.id).add(entries)
+  }
+
+  #shareOf(child: Child): 'restart' | 'end' | 'none' {
+    const { member, spec } = child
+    // A supervisor that an operator stopped stays so until it is started; a start of it is what its parent has to wait for.
+    const intent =
+      member.kind === 'agent' ? this.#deps.intentOf(child.id) : member.supervisor.stopped ? 'stopped' : 'running'
+    return shareOf({
+      type: spec.restart.type,
+      live: isLive(child),
+      scheduled: isScheduled(child),
+      intent,
+      lastDecision: lastDecisionOf(child),
     })
   }
 
-  /** The last look before a start: whether it is still wanted. */
-  async #restart(child: Child): Promise<void> {
-    if (!this.#up || this.#deps.shuttingDown()) return
-    if (child.member.kind === 'agent' && this.#deps.intentOf(child.id) !== 'running')
-      return child.member.agent.unschedule()
-    await this.#start(child, false)
-  }
+  // --- its own end -------------------------------------------------------------------------------------------------
 
-  async #giveUp(): Promise<void> {
-    if (this.gaveUp !== null) return
-    const { clock, report } = this.#deps
-    const { intensity = BUDGET_DEFAULTS.intensity, periodMs = BUDGET_DEFAULTS.periodMs } = this.options
-    const withinMs = clock.now() - (this.#window[0] ?? clock.now())
-    this.gaveUp = { restarts: this.#window.length, withinMs }
-    report('supervisor.gave_up', { supervisor: this.id, restarts: this.#window.length, withinMs, intensity, periodMs })
-    await this.stop(Number.MAX_SAFE_INTEGER)
-    this.onGaveUp?.()
-  }
-
-  #childGaveUp(child: Child): void {
-    this.#decide(child, {
-      cause: 'restart_intensity',
-      step: undefined,
-      life: { uptimeMs: 0, progressed: false },
-      intent: 'running',
-      commanded: !this.#up,
+  /** It ends by its own rules: at once no child is restarted any more, then all end in reverse, then the parent decides. */
+  #finish(cause: SupervisorEnd['cause'], significant?: Child): void {
+    if (!this.#up) return
+    const { clock } = this.#deps
+    const counted = cause === 'restart_intensity' ? this.#window : []
+    this.#up = false
+    this.end = {
+      cause,
+      at: clock.wall(),
+      restarts: counted.map(({ child, deathId }) => ({ child, deathId })),
+      withinMs: counted.length === 0 ? 0 : clock.now() - counted[0]!.at,
+      ...(significant === undefined ? {} : { child: significant.id }),
+      decision: null,
+    }
+    for (const lane of this.#lanes.values()) lane.clear()
+    const end = this.end
+    // In a later turn: the death that led to it is still being told.
+    const turn = new Promise<void>((resolve) => clock.soon(resolve))
+    const stopped = turn.then(() => {
+      this.#tell(end)
+      return this.#stopAll({ deadline: NO_DEADLINE, rule: 'supervisor', by: this.id })
+    })
+    void this.#whileEnding(stopped).then(() => {
+      if (this.end !== null && this.onEnd !== null) this.end = { ...this.end, decision: this.onEnd(cause) }
     })
   }
 
-  async #within(work: Promise<unknown>, ms: number): Promise<boolean> {
-    let late = (): void => {}
-    const limit = new Promise<boolean>((resolve) => {
-      late = () => resolve(false)
-    })
-    const timer = this.#deps.clock.after(ms, late)
-    const done = await Promise.race([work.then(() => true), limit])
-    timer.cancel()
+  async #whileEnding<T>(work: Promise<T>): Promise<T> {
+    this.#endings++
+    const done = work.finally(() => this.#endings--)
+    this.#ended = Promise.allSettled([this.#ended, done])
     return done
+  }
+
+  #tell(end: SupervisorEnd): void {
+    const { report } = this.#deps
+    const { intensity = BUDGET_DEFAULTS.intensity, periodMs = BUDGET_DEFAULTS.periodMs } = this.options
+    const { restarts, withinMs, child = '' } = end
+    if (end.cause === 'shutdown') return report('supervisor.ended', { supervisor: this.id, child })
+    const filledBy = restarts.map((restart) => restart.child)
+    report('supervisor.gave_up', {
+      supervisor: this.id,
+      restarts: restarts.length,
+      withinMs,
+      intensity,
+      periodMs,
+      filledBy,
+    })
+  }
+
+  #childEnded(child: Child, cause: DeathCause): Decision {
+    const { clock } = this.#deps
+    // One that has kept its children for long has got something done; its delays begin anew.
+    const life: Life = { uptimeMs: clock.now() - child.startedAt, progressed: true }
+    return this.#decide(child, {
+      deathId: child.id,
+      cause,
+      step: undefined,
+      life,
+      intent: 'running',
+      told: this.#toldByMe(),
+    })
   }
 }

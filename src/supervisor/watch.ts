@@ -5,9 +5,10 @@
 import type { Agent } from '../actors/agent.ts'
 import type { Instance } from '../actors/instance.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
-import { judgeLife } from './watchdog.ts'
+import { judgeLife, WATERMARK } from './watchdog.ts'
 
-const TICK_MS = 500
+/** Half a heartbeat: what a thread reports is seen soon after. */
+const TICK_MS = 250
 
 /** What was seen of an instance at the last tick. */
 interface Seen {
@@ -52,11 +53,21 @@ function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: n
     killAfterMs: limits.killAfterMs,
     handlerTimeoutMs: limits.handlerTimeoutMs,
     wasUnresponsive: state.unresponsive,
+    heapUsedMb: instance.recorder.heapUsedMb,
+    heapMb: limits.heapMb,
   })
   state.unresponsive = judgement === 'unresponsive' || judgement === 'kill'
   seen.set(instance, state)
   if (judgement === 'good') agent.setHealth('good', null, 'responsive again')
   if (judgement === 'unresponsive') agent.setHealth('bad', 'unobservable', `no sign of life for ${heartbeatAgeMs} ms`)
-  if (judgement === 'kill') instance.terminate('unresponsive')
-  if (judgement === 'handler_timeout') instance.terminate('handler_timeout')
+  if (judgement === 'kill')
+    instance.terminate('unresponsive', { message: `no sign of life for ${heartbeatAgeMs} ms (limits.killAfterMs)` })
+  if (judgement === 'handler_timeout') {
+    const message = `a handler ran for more than ${limits.handlerTimeoutMs} ms (limits.handlerTimeoutMs)`
+    instance.terminate('handler_timeout', { message })
+  }
+  if (judgement === 'out_of_memory') {
+    const message = `its heap held ${instance.recorder.heapUsedMb.toFixed(1)} MiB, more than ${WATERMARK} of ${limits.heapMb} (limits.heapMb)`
+    instance.terminate('out_of_memory', { step: 'watermark', message })
+  }
 }

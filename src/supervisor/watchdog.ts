@@ -22,14 +22,25 @@ export interface LifeSigns {
   readonly handlerTimeoutMs: number
   /** The judgement at the tick before was `unresponsive`. */
   readonly wasUnresponsive: boolean
+  /** What the last heartbeat said of the old generation, MiB; 0 before the first. */
+  readonly heapUsedMb: number
+  /** What it may hold, MiB. */
+  readonly heapMb: number
 }
 
-export type Judgement = 'good' | 'unresponsive' | 'kill' | 'handler_timeout'
+export type Judgement = 'good' | 'unresponsive' | 'kill' | 'handler_timeout' | 'out_of_memory'
+
+/**
+ * The share of its heap above which an instance is ended. Past the limit itself V8 ends the thread, or, where the
+ * allocation that fails is a large one, the whole process.
+ */
+export const WATERMARK = 0.9
 
 const exceeds = (ms: number, limit: number): boolean => limit > 0 && ms > limit
 
 /** What these signs of life amount to. */
 export function judgeLife(signs: LifeSigns): Judgement {
+  if (signs.heapUsedMb > signs.heapMb * WATERMARK) return 'out_of_memory'
   const ageMs = signs.heartbeatAgeMs - Math.max(0, signs.hostLagMs)
   const silent = exceeds(ageMs, signs.killAfterMs)
   // Nobody is ended at first sight: one more tick gives a thread that was starved along with the host time to beat.

@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events'
 import { HoltError } from '../model/error.ts'
 import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate } from '../model/message.ts'
 import { encodePayload } from '../model/payload.ts'
+import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Init } from '../model/wire.ts'
 import { MAX_TIMER_MS, monotonicMs } from '../platform/clock.ts'
 import type { MountedCapabilities } from './capabilities.ts'
@@ -112,6 +113,18 @@ export class HandlerContext implements Context {
     const body = encodePayload(payload)
     const timer = setTimeout(() => outbox.tellSelf(name, body), checked('delayMs', delayMs))
     return () => clearTimeout(timer)
+  }
+
+  async watch(agent: string): Promise<void> {
+    await this.#shared.outbox.request('watch', { agent })
+  }
+
+  async unwatch(agent: string): Promise<void> {
+    await this.#shared.outbox.request('unwatch', { agent })
+  }
+
+  spawn(supervisor: string, options: SpawnOptions): Promise<Spawned> {
+    return this.#shared.outbox.request('spawn', { supervisor, options }) as Promise<Spawned>
   }
 
   stop(): void {

@@ -24,6 +24,8 @@ export interface LoopParts {
   readonly histograms: Histograms
   readonly post: (message: FromThread) => void
   readonly fatal: Fatal
+  /** Called at the end of each turn in which something ran. */
+  readonly pulse: () => void
 }
 
 /** The clock is read once in so many deliveries while behind. */
@@ -180,6 +182,7 @@ export class Loop {
 
   readonly #endTurn = (): void => {
     this.#turnCount = 0
+    this.#parts.pulse()
     if (!this.#yielded) return
     this.#yielded = false
     this.#run()

@@ -38,10 +38,10 @@ function begin(init: Init): void {
   Object.assign(process.env, init.env)
   const recorder = new FlightRecorder(init.recorder, init.concurrency)
   captureOutput(recorder, post)
-  startHeartbeat(recorder, init.heartbeatMs)
+  const pulse = startHeartbeat(recorder, init.heartbeatMs)
   const outbox = new Outbox(init.agent, recorder, init.data)
   const fatal = watchFatal(post, outbox)
-  const loop = new Loop({ recorder, outbox, histograms: new Histograms(post), post, fatal })
+  const loop = new Loop({ recorder, outbox, histograms: new Histograms(post), post, fatal, pulse })
   control.on('message', (message: ToThread) => obey(init, loop, outbox, message))
   init.data.on('message', (message) => {
     if (message.type === 'batch') loop.take(message)

@@ -8,7 +8,7 @@ import { type ErrorShape, reviveError } from '../model/error.ts'
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
 import type { Fate } from '../model/message.ts'
 import { type Body, BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
-import { type Answers, BELL, type Flush, type Outcome } from '../model/wire.ts'
+import { type Answers, BELL, type Flush, HOST_ADDRESS, type Outcome } from '../model/wire.ts'
 
 const BATCH = 256
 /** Messages to other agents that the host has not taken yet. */
@@ -93,6 +93,11 @@ export class Outbox {
 
   ask(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
     return this.#request(to, name, encodePayload(payload), due)
+  }
+
+  /** To the host itself, in order with what is sent to other agents. */
+  request(name: string, payload: unknown): Promise<unknown> {
+    return this.#request(HOST_ADDRESS, name, encodePayload(payload), 0)
   }
 
   onAnswers(answers: Answers): void {

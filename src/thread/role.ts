@@ -2,7 +2,10 @@
  * The contract of a role, published as `holt/role`. A role file's default export is what `defineRole` returns. Types
  * only, but for `defineRole` and `CommandError`: this file is bundled into every role.
  */
-import type { AskOptions, Fate } from '../model/message.ts'
+import type { AskOptions, Down, Fate } from '../model/message.ts'
+import type { Spawned, SpawnOptions } from '../model/spawn.ts'
+
+export type { Down, Spawned, SpawnOptions }
 
 /** What Standard Schema (standardschema.dev) asks of a schema; zod, valibot and arktype fit. */
 export interface Schema<T> {
@@ -56,6 +59,20 @@ export interface Context {
   ask<T = unknown>(agent: string, name: string, payload?: unknown, options?: AskOptions): Promise<T>
   /** Sends an event to this agent after `delayMs`; it dies with the instance. Returns what cancels it. */
   after(delayMs: number, name: string, payload?: unknown): () => void
+  /**
+   * Asks to be told of an agent's death: exactly one event `down` with a {@link Down}, after all that the dead instance
+   * had sent. At once where none of it lives, unless this instance has been told of that very death: then of the next.
+   * The watch ends with this instance.
+   * @throws HoltError `NoSuchAgent`
+   */
+  watch(agent: string): Promise<void>
+  /** Takes back what this instance has asked for of that agent. */
+  unwatch(agent: string): Promise<void>
+  /**
+   * Adds an agent to a `dynamic` supervisor; resolves once it is ACTIVE.
+   * @throws HoltError `NoSuchSupervisor`, `TooManyChildren`, `IdTaken`, `InvalidManifest`, `BootFailed`
+   */
+  spawn(supervisor: string, options: SpawnOptions): Promise<Spawned>
   /** Ends this instance when the handler has ended, cause `normal`. */
   stop(): void
 }

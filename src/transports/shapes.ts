@@ -9,12 +9,13 @@ import type { ShutdownReport } from '../host/shutdown.ts'
 import type { Limits } from '../model/agent-options.ts'
 import { type Axes, STATUSES } from '../model/canonical.ts'
 import {
-  type BootStep,
   DEATH_CAUSES,
   type DeathClass,
   type DeathRecord,
+  type DeathStep,
   type Decision,
   type InFlight,
+  type SupervisorEnd,
 } from '../model/death.ts'
 import type { ErrorShape } from '../model/error.ts'
 import { FACTS, type Fact, type FactKind, type Level } from '../model/fact.ts'
@@ -76,14 +77,28 @@ const decision = objectOf<Decision>({
     intent: true,
     command: true,
     host_shutdown: true,
+    strategy: true,
+    supervisor: true,
+    auto_shutdown: true,
   }),
-  action: oneOf<Decision['action']>({ restart: true, none: true, give_up: true }),
+  action: oneOf<Decision['action']>({ restart: true, none: true, give_up: true, shutdown: true }),
   delayMs: z.exactOptional(number),
   supervisor: text,
   attempt: whole,
+  by: z.exactOptional(text),
 })
 
-const bootStep = oneOf<BootStep>({
+const supervisorEnd = objectOf<SupervisorEnd>({
+  cause: oneOf<SupervisorEnd['cause']>({ restart_intensity: true, shutdown: true }),
+  at: number,
+  restarts: z.array(objectOf<SupervisorEnd['restarts'][number]>({ child: text, deathId: text })),
+  withinMs: number,
+  child: z.exactOptional(text),
+  decision: decision.nullable(),
+})
+
+const deathStep = oneOf<DeathStep>({
+  watermark: true,
   manifest: true,
   env: true,
   identity: true,
@@ -103,7 +118,7 @@ export const deathRecord = objectOf<DeathRecord>({
   epoch: whole,
   cause: z.enum(DEATH_CAUSES),
   class: oneOf<DeathClass>({ normal: true, crash: true, reclaimed: true }),
-  step: z.exactOptional(bootStep),
+  step: z.exactOptional(deathStep),
   error: z.exactOptional(errorShape),
   exitCode: z.exactOptional(whole),
   signal: z.exactOptional(text),
@@ -138,6 +153,7 @@ export const agentSnapshot = objectOf<AgentSnapshot>({
   isolation: z.literal('thread'),
   supervisor: text,
   axes,
+  unkillable: z.boolean(),
   healthCause: z.enum(['observed-bad', 'unobservable']).nullable(),
   superseded: truth,
   activity: z.enum(['busy', 'idle']),
@@ -175,6 +191,7 @@ export const agentSnapshot = objectOf<AgentSnapshot>({
 export const commandAnswer = extended<AgentSnapshot & CommandExtras, AgentSnapshot>(agentSnapshot, {
   drained: z.exactOptional(whole),
   inFlight: z.exactOptional(z.array(inFlight)),
+  stillRunning: z.exactOptional(z.boolean()),
 })
 
 export const fleetSnapshot = objectOf<FleetSnapshot>({
@@ -238,6 +255,7 @@ export const treeNode: z.ZodType<TreeNode> = objectOf<TreeNode>({
   status,
   restarts: whole,
   gaveUp: z.exactOptional(objectOf<NonNullable<TreeNode['gaveUp']>>({ restarts: whole, withinMs: number })),
+  end: z.exactOptional(supervisorEnd),
   children: z.exactOptional(z.array(z.lazy(() => treeNode))),
 })
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextTurn } from '../fake-clock.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { MortalInbox } from './mortal-inbox.ts'
 import type { Taken } from './played-thread.ts'
 

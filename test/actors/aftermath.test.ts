@@ -1,7 +1,7 @@
 /** After a death: one fate for each message that was in flight, and the rest to the next instance in order. */
 import { describe, expect, it } from 'vitest'
 import { describeInFlight } from '../../src/actors/aftermath.ts'
-import { nextTurn } from '../fake-clock.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { MortalInbox } from './mortal-inbox.ts'
 import { stateOf } from './tested-inbox.ts'
 

@@ -5,7 +5,7 @@ import type { AgentDeps, AgentSpec, Prepared } from '../../src/actors/agent-spec
 import type { Router } from '../../src/actors/outbound.ts'
 import type { IntentRecord } from '../../src/model/intent.ts'
 import type { Answers, RoleInfo } from '../../src/model/wire.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../src/testkit/fake-clock.ts'
 import { PlayedWorker } from './played-worker.ts'
 import { MAILBOX } from './tested-inbox.ts'
 

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Asks, askTimeoutMs } from '../../src/actors/asks.ts'
-import { FakeClock, nextTurn } from '../fake-clock.ts'
+import { FakeClock, nextTurn } from '../../src/testkit/fake-clock.ts'
 import { stateOf, TestedInbox } from './tested-inbox.ts'
 
 class TestedAsks {

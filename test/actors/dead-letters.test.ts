@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { DeadLetters, type DeadMessage } from '../../src/actors/dead-letters.ts'
 import type { DeadLetter } from '../../src/model/message.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../src/testkit/fake-clock.ts'
 
 const letter = (id: number, more: Partial<DeadMessage> = {}): DeadMessage => ({
   id,

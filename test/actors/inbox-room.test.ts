@@ -1,6 +1,6 @@
 /** Back-pressure: the backlog, those who wait for room in it, and the order in which they are let in. */
 import { describe, expect, it } from 'vitest'
-import { nextTurn } from '../fake-clock.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { stateOf, TestedInbox } from './tested-inbox.ts'
 
 /** Window and backlog full: nothing leaves before the thread has done half a window. */

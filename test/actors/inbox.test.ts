@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MailboxOptions } from '../../src/model/agent-options.ts'
 import { type Acceptance, OVERFLOWS, type Overflow } from '../../src/model/mailbox-policy.ts'
-import { nextTurn } from '../fake-clock.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { stateOf, TestedInbox } from './tested-inbox.ts'
 
 const MODES: readonly Acceptance[] = ['deliver', 'queue', 'ignore']

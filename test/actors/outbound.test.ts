@@ -5,7 +5,7 @@ import { HoltError } from '../../src/model/error.ts'
 import { CELL, FlightRecorder } from '../../src/model/flight-recorder.ts'
 import type { AskOptions, Fate } from '../../src/model/message.ts'
 import type { Answers, Sends } from '../../src/model/wire.ts'
-import { nextTurn } from '../fake-clock.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 
 class TestedOutbound implements Router {
   readonly calls: string[] = []

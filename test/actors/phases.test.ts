@@ -1,7 +1,7 @@
 /** The phase of one agent and those who wait for it. */
 import { describe, expect, it } from 'vitest'
 import { Phases } from '../../src/actors/phases.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../src/testkit/fake-clock.ts'
 import { stateOf } from './tested-inbox.ts'
 
 function fresh() {

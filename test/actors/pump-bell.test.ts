@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { Mailbox } from '../../src/actors/mailbox.ts'
 import { Pump } from '../../src/actors/pump.ts'
 import { CELL, type FlightRecorder, signedDifference } from '../../src/model/flight-recorder.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../src/testkit/fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
 
 /** How many steps the thread makes before the host's next access; asked at each. */

@@ -5,7 +5,7 @@ import { Mailbox, type Meta } from '../../src/actors/mailbox.ts'
 import { Pump } from '../../src/actors/pump.ts'
 import { CELL } from '../../src/model/flight-recorder.ts'
 import { AWAITED } from '../../src/model/wire.ts'
-import { FakeClock, nextTurn } from '../fake-clock.ts'
+import { FakeClock, nextTurn } from '../../src/testkit/fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
 
 const MAX = 2 ** 31 - 1

@@ -2,7 +2,7 @@
 import { DeadLetters } from '../../src/actors/dead-letters.ts'
 import { Inbox } from '../../src/actors/inbox.ts'
 import type { MailboxOptions } from '../../src/model/agent-options.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../src/testkit/fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
 
 export const MAILBOX: MailboxOptions = {

@@ -2,7 +2,7 @@
 import { cp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { ROOT } from '../source-graph.ts'
 import { descendants, folder, isRunning, start } from './processes.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
 import type { Host } from '../../src/host/host.ts'
 import type { AgentObject } from '../../src/manifest/agent-manifest.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, type FleetText, hostFleet, NO_BUDGET, role } from '../fleet-on-disk.ts'
 import { AT_GATE, Gate } from '../gate.ts'
 

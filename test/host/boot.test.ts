@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createHost } from '../../src/host/boot.ts'
 import type { Host } from '../../src/host/host.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { at, type FleetText, hostFleet, openFleet, role, writeFleet } from '../fleet-on-disk.ts'
 
 const GOOD = role(`commands: { ping: { handle: () => 'pong' } }`)

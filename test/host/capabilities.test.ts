@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
 import type { Host } from '../../src/host/host.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, at, type FleetText, hostFleet, NO_BUDGET, role, writeFleet } from '../fleet-on-disk.ts'
 import { AT_GATE, Gate } from '../gate.ts'
 

@@ -1,7 +1,7 @@
 /** Calls in flight: cancelled, timed out, cut short by restarts and kills; every one ends, and nothing is left behind. */
 import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, hostFleet, NO_BUDGET, role } from '../fleet-on-disk.ts'
 import { AT_GATE, Gate } from '../gate.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Host } from '../../src/host/host.ts'
 import type { HoltError } from '../../src/model/error.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, hostFleet, NO_BUDGET, role } from '../fleet-on-disk.ts'
 
 /** Throws what the payload names. Answers `ping`. */

@@ -1,6 +1,6 @@
 /** An agent that runs out of memory, by small objects: it dies alone, by name, and is not restarted for ever. */
 import { expect, it } from 'vitest'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, hostFleet, NO_BUDGET, role } from '../fleet-on-disk.ts'
 import { HAND } from './hand.ts'
 

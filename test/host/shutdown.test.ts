@@ -1,7 +1,7 @@
 /** The end of a host: in reverse, within one deadline, with what did not end named; and nothing comes to life after it. */
 import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, at, hostFleet, NO_BUDGET, role, writeFleet } from '../fleet-on-disk.ts'
 import { Gate } from '../gate.ts'
 import { runProgram } from '../program.ts'

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
 import type { Host, Output } from '../../src/host/host.ts'
 import type { Fact } from '../../src/model/fact.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, hostFleet, NO_BUDGET, openFleet, role } from '../fleet-on-disk.ts'
 import { HAND, linesOf } from './hand.ts'
 

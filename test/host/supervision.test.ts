@@ -4,7 +4,7 @@ import type { AgentRef } from '../../src/actors/ref.ts'
 import type { Host } from '../../src/host/host.ts'
 import type { AgentObject } from '../../src/manifest/agent-manifest.ts'
 import type { Fact } from '../../src/model/fact.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, at, type FleetText, hostFleet } from '../fleet-on-disk.ts'
 import { HAND } from './hand.ts'
 

@@ -1,7 +1,7 @@
 /** Start, stop and restart of a supervisor: of all it keeps, in order, without touching what is wanted of the agents. */
 import { describe, expect, it } from 'vitest'
 import type { Host } from '../../src/host/host.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, type FleetText, hostFleet } from '../fleet-on-disk.ts'
 import { Gate } from '../gate.ts'
 import { HAND } from './hand.ts'

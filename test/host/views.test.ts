@@ -1,7 +1,7 @@
 /** What can be seen of a fleet beside its snapshots, on real agents: detail, tree, capabilities, mailbox, deaths. */
 import { describe, expect, it } from 'vitest'
 import type { Host } from '../../src/host/host.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, hostFleet, NO_BUDGET, role } from '../fleet-on-disk.ts'
 import { Gate } from '../gate.ts'
 import { SMALL_FLEET } from '../transports/small-fleet.ts'

@@ -48,10 +48,15 @@ capabilities: [capabilities/text.ts]
       strategy: 'one_for_one',
       intensity: null,
       periodMs: 5000,
+      autoShutdown: 'never',
+      maxChildren: null,
+      backoff: { minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2 },
       restart: 'permanent',
       shutdown: 'infinity',
+      significant: false,
       children: [],
     })
+    expect(fleet.spares).toBe(0)
     const none = { restart: null, shutdown: null }
     expect(walker).toMatchObject({
       id: 'walker',
@@ -59,6 +64,7 @@ capabilities: [capabilities/text.ts]
       restart: 'transient',
       shutdown: 77,
       override: none,
+      significant: false,
     })
     expect(readers).toMatchObject({ id: 'readers', intensity: 5, periodMs: 10_000 })
     expect(readers.children[0]).toMatchObject({ restart: 'temporary', shutdown: 'brutal_kill' })
@@ -90,8 +96,8 @@ capabilities: [capabilities/text.ts]
       [{ 'holt.yml': '' }, /holt\.yml:1:1: expected a map of fields, found an empty manifest/],
       [{ 'holt.yml': 'children: [\n' }, /holt\.yml:2:1: expected valid YAML/],
       [
-        { 'holt.yml': 'children: []\nsupervisor: { strategy: rest_for_one }\n' },
-        /holt\.yml:2:25: supervisor\.strategy/,
+        { 'holt.yml': 'children: []\nsupervisor: { strategy: rest_for_two }\n' },
+        /holt\.yml:2:25: supervisor\.strategy.*did you mean rest_for_one\?/,
       ],
       [{ 'holt.yml': 'children: []\ncapabilities: [../x.ts]\n' }, /holt\.yml:2:16: capabilities\[0\].*leaves/],
     ]

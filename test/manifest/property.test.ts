@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { check } from '../../src/manifest/check.ts'
 import { parseEnv } from '../../src/manifest/env.ts'
-import { invalidManifest } from '../../src/manifest/fault.ts'
-import { agentFromObject, fleetFromObject } from '../../src/manifest/load.ts'
+import { type Fault, invalidManifest } from '../../src/manifest/fault.ts'
+import type { FleetManifest, SpawnedObject } from '../../src/manifest/fleet-manifest.ts'
+import { agentFromObject, fleetFromObject, loadSpawned } from '../../src/manifest/load.ts'
 import { agentSchema } from '../../src/manifest/schema.ts'
 import { yamlSource } from '../../src/manifest/yaml.ts'
 import { HoltError } from '../../src/model/error.ts'
+import { type Form, fieldsOf, load } from './both-forms.ts'
 import { folder, ROLE, removeFolders } from './folders.ts'
 
 afterAll(removeFolders)
@@ -25,7 +27,14 @@ const FIELDS = [
   'restart',
   'isolation',
 ]
-const FLEET_FIELDS = ['supervisor', 'children', 'agent', 'capabilities', 'restart', 'shutdown', 'id', 'strategy']
+const FLEET_FIELDS = [
+  ...['supervisor', 'children', 'agent', 'capabilities', 'restart', 'shutdown', 'id', 'strategy'],
+  ...['significant', 'auto_shutdown', 'maxChildren', 'backoff', 'spares'],
+]
+const WORDS = [
+  ...['a', 'one_for_one', 'dynamic', 'any_significant', 'permanent', 'transient', 'none', 'thread', 'roles/main.ts'],
+  ...[1, 64, true],
+]
 const ODD = ['__proto__', 'constructor', 'toString']
 
 /** Any JSON value, with the names of fields more often than chance would have them. */
@@ -34,7 +43,7 @@ const json = (names: readonly string[]): fc.Arbitrary<unknown> =>
     value: fc.oneof(
       { depthSize: 'small' },
       fc.jsonValue(),
-      fc.constantFrom('a', 'one_for_one', 'permanent', 'none', 'thread', 'roles/main.ts', 64, true),
+      fc.constantFrom(...WORDS),
       fc.array(tie('value'), { maxLength: 3 }),
       fc.dictionary(fc.constantFrom(...names, ...ODD), tie('value'), { noNullPrototype: true }),
     ),
@@ -71,6 +80,64 @@ it('any JSON value as a fleet loads or is an InvalidManifest', async () => {
   await fc.assert(
     fc.asyncProperty(json(FLEET_FIELDS), (value) => onlyInvalidManifest(() => fleetFromObject(value, dir))),
     { numRuns: 500 },
+  )
+})
+
+it('any JSON value as a child added at run time loads or is an InvalidManifest', async () => {
+  await fc.assert(
+    fc.asyncProperty(json(['agent', 'id', ...FIELDS]), (value) =>
+      onlyInvalidManifest(() => loadSpawned(value as SpawnedObject, { fleetDir: dir })),
+    ),
+    { numRuns: 500 },
+  )
+})
+
+const standing = fc.record(
+  {
+    restart: fc.constantFrom('permanent', 'transient', 'temporary', 'often'),
+    shutdown: fc.constantFrom(1, 'infinity', 0),
+    significant: fc.boolean(),
+  },
+  { requiredKeys: [] },
+)
+/** Trees that are right or nearly so. */
+const tree: fc.Arbitrary<object> = fc.letrec<{ branch: object; child: object }>((tie) => ({
+  child: fc.oneof(
+    { depthSize: 'medium', maxDepth: 3 },
+    standing.map((own) => ({ agent: '.', ...own })),
+    fc.tuple(tie('branch'), standing).map(([branch, own]) => ({ ...branch, ...own })),
+  ),
+  branch: fc.record(
+    {
+      supervisor: fc.record(
+        {
+          id: fc.constantFrom('s', 't', 'u', 'v', 'w', 'S'),
+          strategy: fc.constantFrom('one_for_one', 'one_for_all', 'rest_for_one', 'dynamic', 'none'),
+          auto_shutdown: fc.constantFrom('never', 'any_significant', 'all_significant'),
+          maxChildren: fc.constantFrom(0, 1, null),
+          backoff: fc.constantFrom('none', {}, { minMs: 2 }, { minMs: 2, maxMs: 1 }),
+        },
+        { requiredKeys: ['id'] },
+      ),
+      children: fc.array(tie('child'), { maxLength: 3 }),
+    },
+    { requiredKeys: ['supervisor'] },
+  ),
+})).branch
+
+it('a tree is the same from a file and from an object, and wrong in the same fields', async () => {
+  const at = folder({ 'agent.yml': 'id: a\nname: A\n', 'roles/main.ts': ROLE })
+  /** The tree without the places, which only a file has. */
+  const outcome = async (form: Form, value: object): Promise<unknown> => {
+    const seen = await load(form, at, value).catch((error: unknown) => error)
+    if (seen instanceof HoltError) return fieldsOf(seen.details['faults'] as Fault[])
+    return JSON.parse(JSON.stringify({ ...(seen as FleetManifest), file: null }, (k, v) => (k === 'error' ? null : v)))
+  }
+  await fc.assert(
+    fc.asyncProperty(tree, async (value) => {
+      expect(await outcome('file', value)).toEqual(await outcome('object', value))
+    }),
+    { numRuns: 300 },
   )
 })
 

@@ -15,10 +15,21 @@ describe('defaults', () => {
       { id: 'a', name: 'A' },
       dir,
     )
-    const { supervisor, ...agentDefaults } = DEFAULTS
+    const { supervisor, nested, fleet, ...agentDefaults } = DEFAULTS
     expect({ version, autostart, mailbox, limits, restart, isolation }).toEqual(agentDefaults)
+    expect({ ...supervisor, ...nested, ...fleet }).toEqual({
+      id: 'root',
+      strategy: 'one_for_one',
+      intensity: 3,
+      periodMs: 5000,
+      auto_shutdown: 'never',
+      maxChildren: null,
+      backoff: restart.backoff,
+      restart: 'permanent',
+      shutdown: 'infinity',
+      spares: 0,
+    })
     expect(capabilities).toEqual([])
-    expect(supervisor.strategy).toBe('one_for_one')
   })
 
   it('fills in what a block leaves out', async () => {
@@ -93,6 +104,16 @@ describe('numbers', () => {
     expect(brief(fallback)).toEqual(['limits.killAfterMs: 15000 (the default)'])
   })
 
+  it('restart.unkillable is wait or replace', async () => {
+    const own = { id: 'a', name: 'A' }
+    for (const unkillable of ['wait', 'replace']) {
+      expect(await agentFromObject({ ...own, restart: { unkillable } }, dir)).toMatchObject({ restart: { unkillable } })
+    }
+    for (const unkillable of ['kill', 'Replace', true, null, 0]) {
+      expect(await fields({ restart: { unkillable } })).toEqual(['restart.unkillable'])
+    }
+  })
+
   it('minMs is at most maxMs', async () => {
     const faults = await faultsOf(() => agent({ restart: { backoff: { minMs: 10, maxMs: 9 } } }))
     expect(brief(faults)).toEqual(['restart.backoff.maxMs: 9'])
@@ -151,7 +172,7 @@ describe('fields that do not exist', () => {
     [{ mailbox: { durable: true } }, 'mailbox.durable', 'this version does not have it yet'],
     [{ channels: [] }, 'channels', 'this version does not have it yet'],
     [{ schedules: [] }, 'schedules', 'this version does not have it yet'],
-    [{ spares: 1 }, 'spares', 'this version does not have it yet'],
+    [{ spares: 1 }, 'spares', 'it belongs at the top of holt.yml'],
     [{ zebra: 1 }, 'zebra', undefined],
     [{ constructor: 1 }, 'constructor', undefined],
     [{ hasOwnProperty: 1 }, 'hasOwnProperty', undefined],
@@ -211,14 +232,6 @@ describe('grants', () => {
 describe('a fleet', () => {
   const fleet = async (object: object): Promise<string[]> => brief(await faultsOf(() => fleetFromObject(object, dir)))
 
-  it('takes one_for_one alone and says so', async () => {
-    const [fault] = await faultsOf(() =>
-      fleetFromObject({ supervisor: { strategy: 'one_for_all' }, children: [] }, dir),
-    )
-    expect(fault).toMatchObject({ field: 'supervisor.strategy', found: '"one_for_all"' })
-    expect(fault!.expected).toContain('one_for_one')
-  })
-
   const wrong: [object, string[]][] = [
     [{}, ['children: nothing']],
     [{ children: {} }, ['children: a map']],
@@ -235,7 +248,7 @@ describe('a fleet', () => {
       { children: [], supervisor: { intensity: -1, periodMs: 0 } },
       ['supervisor.intensity: -1', 'supervisor.periodMs: 0'],
     ],
-    [{ children: [], spares: 1 }, ['spares: the unknown field "spares"']],
+    [{ children: [], spare: 1 }, ['spare: the unknown field "spare"']],
     [{ children: [], capabilities: ['x.ts'] }, [`capabilities[0]: nothing at ${dir}/x.ts`]],
     [{ children: [], capabilities: 'x.ts' }, ['capabilities: "x.ts"']],
     [

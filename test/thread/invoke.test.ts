@@ -4,8 +4,8 @@ import { HoltError } from '../../src/model/error.ts'
 import { CELL } from '../../src/model/flight-recorder.ts'
 import { AWAITED } from '../../src/model/wire.ts'
 import { monotonicMs } from '../../src/platform/clock.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { CommandError, type Context, type Schema } from '../../src/thread/role.ts'
-import { nextTurn } from '../fake-clock.ts'
 import { Held, TestedLoop, ThreadEnded } from './tested-loop.ts'
 
 const ASK = 1e12

@@ -1,8 +1,8 @@
 /** The loop: what is begun when, what the recorder says of it, and how it comes to rest between two messages. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CELL } from '../../src/model/flight-recorder.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import type { Context } from '../../src/thread/role.ts'
-import { nextTurn } from '../fake-clock.ts'
 import { Held, TestedLoop } from './tested-loop.ts'
 
 const MAX = 2 ** 31 - 1

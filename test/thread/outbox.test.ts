@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { CELL, FlightRecorder } from '../../src/model/flight-recorder.ts'
 import { type BodyColumn, readColumn } from '../../src/model/payload.ts'
+import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { Outbox } from '../../src/thread/outbox.ts'
-import { nextTurn } from '../fake-clock.ts'
 import { KeptPort } from './tested-loop.ts'
 
 const CREDIT = 16_384

@@ -1,6 +1,6 @@
 /** A client that sends what it is told to, byte by byte if need be, and keeps what comes back. */
 import { connect, type Socket } from 'node:net'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../src/testkit/eventually.ts'
 
 export class RawClient {
   readonly socket: Socket

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import type { Hit, IndexStats } from '../../../examples/librarian/agents/librarian/bm25.ts'
 import type { Progress } from '../../../examples/librarian/agents/walker/roles/walk.ts'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { type AgentId, FleetByHand } from './fleet-by-hand.ts'
 
 const FLEET = fileURLToPath(new URL('../../../examples/librarian/', import.meta.url))

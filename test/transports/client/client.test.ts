@@ -4,9 +4,9 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { HoltError } from '../../../src/model/error.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
+import { FakeClock } from '../../../src/testkit/fake-clock.ts'
 import { type Client, type ConnectOptions, connect } from '../../../src/transports/client/client.ts'
-import { eventually } from '../../eventually.ts'
-import { FakeClock } from '../../fake-clock.ts'
 import { type OnSocket, onSocket, ownFolder, type Setting } from '../uds/on-socket.ts'
 
 async function connected(

@@ -1,6 +1,6 @@
 /** What a client may send, whatever it is and however it is cut: characters, line ends, length, depth, names. */
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { onSocket } from './on-socket.ts'
 
 const ok = (result: unknown) => ({ ok: true, result })

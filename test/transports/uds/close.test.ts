@@ -1,6 +1,6 @@
 /** The end of a server: what is asked is answered, what waits is told, nothing is left. */
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { RawClient } from '../raw-client.ts'
 import { onSocket } from './on-socket.ts'
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { RawClient } from '../raw-client.ts'
 import { ownFolder } from './on-socket.ts'
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import type { RawClient } from '../raw-client.ts'
 import { type OnSocket, onSocket } from './on-socket.ts'
 

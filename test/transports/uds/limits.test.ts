@@ -1,6 +1,6 @@
 /** What a socket server bears with: clients that leave, do not read, ask for too much, or are too many. */
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { onSocket } from './on-socket.ts'
 
 const ok = (result: unknown) => ({ ok: true, result })

@@ -1,6 +1,6 @@
 /** The line form of the socket: a request a line, an answer a line. */
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { onSocket } from './on-socket.ts'
 
 const ok = (result: unknown) => ({ ok: true, result })

@@ -1,6 +1,6 @@
 /** JSON-RPC 2.0 on the socket, by its specification. */
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../../src/testkit/eventually.ts'
 import { onSocket } from './on-socket.ts'
 
 const rpc = (method: string, id?: unknown, params?: unknown, more: object = {}) => ({

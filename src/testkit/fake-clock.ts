@@ -2,7 +2,7 @@
  * A clock that stands still until it is told to move. Monotonic and wall time move together by `advance`; `stepWall`
  * moves the wall alone, as an administrator or a network time server would. Nothing here is asynchronous.
  */
-import type { Clock, Timer } from '../src/platform/clock.ts'
+import type { Clock, Timer } from '../platform/clock.ts'
 
 interface Waiting {
   readonly id: number
@@ -49,6 +49,11 @@ export class FakeClock implements Clock {
     return this.#waiting.length
   }
 
+  /** Whether something was put off by `soon`. */
+  get hasSoon(): boolean {
+    return this.#soon.length > 0
+  }
+
   /** Moves time and fires what falls due, in the order of its time; timers set meanwhile count too. */
   advance(ms: number): void {
     const end = this.#now + ms
@@ -59,6 +64,11 @@ export class FakeClock implements Clock {
       next.call()
     }
     this.#moveTo(end)
+  }
+
+  /** When the next timer falls due, monotonic ms; null where none is set. */
+  get nextDue(): number | null {
+    return this.#nextBy(Number.POSITIVE_INFINITY)?.due ?? null
   }
 
   stepWall(ms: number): void {

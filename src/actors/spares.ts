@@ -1,0 +1,95 @@
+/**
+ * Warm spares: booted, empty threads that wait for their first message, so that a restart need not wait for one to
+ * start. Kept by heap size, since a thread's limits are fixed at its creation. A spare keeps no process alive.
+ */
+import type { Worker } from 'node:worker_threads'
+import type { Clock } from '../platform/clock.ts'
+import { spawnThread, type Thread, type Threads } from './spawn.ts'
+
+/** A size whose spares end by themselves so often in a row is given up: something is wrong with the machine. */
+const MAX_FAILURES = 3
+
+interface Shelf {
+  readonly threads: Set<Worker>
+  failures: number
+}
+
+export class Spares implements Threads {
+  readonly #perSize: number
+  readonly #clock: Clock
+  readonly #shelves = new Map<number, Shelf>()
+  #closed = false
+
+  /** @param perSize threads kept for each heap size that is asked for */
+  constructor(perSize: number, clock: Clock) {
+    this.#perSize = perSize
+    this.#clock = clock
+  }
+
+  take(name: string, heapMb: number): Thread {
+    if (this.#perSize === 0) return spawnThread(name, heapMb)
+    const { threads } = this.#shelf(heapMb)
+    const [spare] = threads
+    if (spare === undefined) return spawnThread(name, heapMb)
+    threads.delete(spare)
+    spare.removeAllListeners()
+    spare.ref()
+    // In a later turn: first the restart, then what the next one will need.
+    this.#clock.soon(() => this.fill([heapMb]))
+    return spare
+  }
+
+  /** Starts what is missing, also for sizes that have not been asked for yet. */
+  fill(sizes: Iterable<number>): void {
+    for (const heapMb of new Set(sizes)) {
+      const shelf = this.#shelf(heapMb)
+      while (!this.#closed && shelf.threads.size < this.#perSize && shelf.failures < MAX_FAILURES)
+        this.#add(heapMb, shelf)
+    }
+  }
+
+  /** How many are kept now. */
+  get size(): number {
+    let count = 0
+    for (const { threads } of this.#shelves.values()) count += threads.size
+    return count
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const all = [...this.#shelves.values()].flatMap(({ threads }) => [...threads])
+    this.#shelves.clear()
+    await Promise.all(all.map((thread) => thread.terminate()))
+  }
+
+  #shelf(heapMb: number): Shelf {
+    let shelf = this.#shelves.get(heapMb)
+    if (shelf === undefined) {
+      shelf = { threads: new Set(), failures: 0 }
+      this.#shelves.set(heapMb, shelf)
+    }
+    return shelf
+  }
+
+  #add(heapMb: number, shelf: Shelf): void {
+    let spare: Worker
+    try {
+      spare = spawnThread('spare', heapMb)
+    } catch {
+      shelf.failures = MAX_FAILURES
+      return
+    }
+    spare.unref()
+    spare.once('online', () => {
+      shelf.failures = 0
+    })
+    // Its exit follows and is what counts; unheard, the error would end the process.
+    spare.on('error', () => {})
+    spare.once('exit', () => {
+      if (!shelf.threads.delete(spare)) return
+      shelf.failures++
+      this.fill([heapMb])
+    })
+    shelf.threads.add(spare)
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Where everything is joined: agents, supervisors, commands and streams become one host. Read this file to see who is
+ * handed what.
+ */
+import { Spares } from '../actors/spares.ts'
+import type { Threads } from '../actors/spawn.ts'
+import { Watches } from '../actors/watches.ts'
+import type { Registry } from '../capabilities/registry.ts'
+import type { compileModules } from '../manifest/compile.ts'
+import type { FleetManifest } from '../manifest/fleet-manifest.ts'
+import type { Spawned, SpawnOptions } from '../model/spawn.ts'
+import type { Clock, Timer } from '../platform/clock.ts'
+import { newId } from '../platform/id.ts'
+import { memoryIntents } from '../store/memory.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+import type { SupervisorDeps } from '../supervisor/supervisor-spec.ts'
+import { startWatch } from '../supervisor/watch.ts'
+import { type AgentMaker, agentMaker } from './agents.ts'
+import { type CommandDeps, Commands } from './commands.ts'
+import { createFacts } from './facts.ts'
+import { Host, type HostParts } from './host.ts'
+import { intentReader } from './intents.ts'
+import { type CheckedOptions, checkTimeout } from './options.ts'
+import { request } from './requests.ts'
+import { type ShutdownReport, shutDown } from './shutdown.ts'
+import { remove, spawn } from './spawn.ts'
+import { SupervisorCommands } from './supervisor-commands.ts'
+import { Tree } from './tree.ts'
+import { VERSION } from './version.ts'
+import { nodeOf } from './views.ts'
+
+/** The world a host lives in; tests hand in another. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly random: () => number
+  /** Null: real threads, with the spares that the fleet asks for. */
+  readonly threads: Threads | null
+  readonly compile: typeof compileModules
+}
+
+export interface JoinParts extends CheckedOptions {
+  readonly manifest: FleetManifest
+  readonly cacheDir: string
+  readonly registry: Registry
+  /** Last of all: timers, compiler, folders. */
+  readonly release: () => Promise<void>
+  readonly surroundings: Surroundings
+}
+
+export const join = (parts: JoinParts): Host => new Assembly(parts).host
+
+/** The parts of one host, in the order in which they are handed to one another. */
+class Assembly {
+  readonly host: Host
+  readonly #parts: JoinParts
+  readonly #clock: Clock
+  readonly #facts
+  readonly #spares: Spares
+  readonly #watches = new Watches()
+  readonly #intents = memoryIntents()
+  readonly #intentOf
+  readonly #maker: AgentMaker
+  readonly #tree: Tree
+  readonly #commands: Commands
+  readonly #supervisorCommands: SupervisorCommands
+  readonly #watch: Timer
+  #ending = false
+
+  constructor(parts: JoinParts) {
+    const { manifest, surroundings, log } = parts
+    const { clock } = surroundings
+    this.#parts = parts
+    this.#clock = clock
+    this.#spares = new Spares(manifest.spares, clock)
+    this.#facts = createFacts(clock, log)
+    this.#intentOf = intentReader(this.#intents)
+    this.host = new Host(this.#hostParts())
+    const { report } = this.#facts
+    const shuttingDown = (): boolean => this.#ending
+    const supervisorOf = (agent: string): Supervisor => this.#tree.above(agent)[0]!
+    this.#maker = agentMaker({
+      ...parts,
+      clock,
+      host: this.host,
+      report,
+      intentOf: this.#intentOf,
+      supervisorOf,
+      shuttingDown,
+      watches: this.#watches,
+      threads: surroundings.threads ?? this.#spares,
+      compile: surroundings.compile,
+      request: (from, name, payload) => request(this.#requestDeps(), from, name, payload),
+    })
+    this.#tree = new Tree(manifest.root, this.#maker.make, this.#supervisorDeps())
+    this.#commands = new Commands(this.#commandDeps(supervisorOf))
+    this.#supervisorCommands = new SupervisorCommands({
+      clock,
+      report,
+      tree: this.#tree,
+      commands: this.#commands,
+      node: nodeOf,
+      shuttingDown,
+    })
+    this.#watch = startWatch(() => this.host.directory.all(), clock)
+  }
+
+  // --- who is handed what ------------------------------------------------------------------------------------------
+
+  #hostParts(): HostParts {
+    const { log, manifest, registry, stateDir } = this.#parts
+    const clock = this.#clock
+    return {
+      clock,
+      log,
+      fleetDir: manifest.dir,
+      facts: this.#facts,
+      intentOf: this.#intentOf,
+      identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir },
+      tree: () => this.#tree,
+      commands: () => this.#commands,
+      supervisorCommands: () => this.#supervisorCommands,
+      registry,
+      grantsOf: (agent) => this.#maker.grantsOf(agent),
+      spawn: (supervisor, options) => this.#spawn(supervisor, options, 'program'),
+      remove: (agent) => remove(this.#tree, agent, 'program'),
+      start: () => this.#start(),
+      shutdown: (options) => this.#shutDown(options),
+    }
+  }
+
+  #supervisorDeps(): SupervisorDeps {
+    const { clock, random } = this.#parts.surroundings
+    return {
+      clock,
+      random,
+      report: this.#facts.report,
+      intentOf: (agent) => this.#intentOf(agent).intent,
+      shuttingDown: () => this.#ending,
+      onRemoved: ({ id }) => this.#forget(id),
+    }
+  }
+
+  #commandDeps(supervisorOf: CommandDeps['supervisorOf']): CommandDeps {
+    return {
+      clock: this.#clock,
+      intents: this.#intents,
+      report: this.#facts.report,
+      supervisorOf,
+      shuttingDown: () => this.#ending,
+      revive: (agent) => this.#tree.revive(agent),
+      checkGate: this.#maker.checkGate,
+      snapshot: (agent) => this.host.snapshotOf(agent),
+    }
+  }
+
+  #requestDeps(): Parameters<typeof request>[0] {
+    return {
+      directory: this.host.directory,
+      watches: this.#watches,
+      spawn: (supervisor, options, by) => this.#spawn(supervisor, options, by),
+    }
+  }
+
+  // --- what it does ------------------------------------------------------------------------------------------------
+
+  async #start(): Promise<void> {
+    const { directory } = this.host
+    const began = this.#clock.now()
+    await this.#firstIntents()
+    await this.#tree.root.start(true)
+    if (this.#ending) return
+    if (this.#parts.surroundings.threads === null)
+      this.#spares.fill(directory.all().map(({ spec }) => spec.limits.heapMb))
+    const tookMs = Math.round(this.#clock.now() - began)
+    this.#facts.report('host.started', { agents: directory.all().length, tookMs })
+  }
+
+  /** `autostart` counts only for an agent that nobody has wanted anything of yet. */
+  async #firstIntents(): Promise<void> {
+    for (const agent of this.host.directory.all()) {
+      if (!agent.spec.autostart || this.#intents.read(agent.id) !== undefined) continue
+      const at = this.#clock.wall()
+      await this.#intents.commit(agent.id, { intent: 'running', by: 'autostart', reason: null, at })
+      agent.refresh()
+    }
+  }
+
+  #shutDown({ timeoutMs = this.#parts.shutdownTimeoutMs, by = 'program' }): Promise<ShutdownReport> {
+    checkTimeout(timeoutMs)
+    this.#ending = true
+    this.#watch.cancel()
+    const { registry, release } = this.#parts
+    const { directory } = this.host
+    const { root } = this.#tree
+    const deps = {
+      clock: this.#clock,
+      report: this.#facts.report,
+      root,
+      directory,
+      registry,
+      spares: this.#spares,
+      release,
+    }
+    return shutDown(deps, timeoutMs, by)
+  }
+
+  #spawn(supervisor: string, options: SpawnOptions, by: string): Promise<Spawned> {
+    const deps = {
+      clock: this.#clock,
+      report: this.#facts.report,
+      intents: this.#intents,
+      fleetDir: this.#parts.manifest.dir,
+      tree: this.#tree,
+      make: this.#maker.make,
+      shuttingDown: () => this.#ending,
+    }
+    return spawn(deps, supervisor, options, by)
+  }
+
+  /** A child that its supervisor has taken out. */
+  #forget(id: string): void {
+    const supervisor = this.#tree.above(id)[0]?.id ?? ''
+    this.#tree.forget(id)
+    this.#maker.forget(id)
+    this.host.forget(id)
+    this.#facts.report('agent.removed', { supervisor }, { agent: id })
+  }
+}

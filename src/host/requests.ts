@@ -1,0 +1,31 @@
+/**
+ * What an agent asks of its host by `ctx`: to watch another, to add a child to a supervisor. One function a request;
+ * what it throws reaches the handler as it is.
+ */
+import type { Agent } from '../actors/agent.ts'
+import type { Directory } from '../actors/directory.ts'
+import type { Watches } from '../actors/watches.ts'
+import { HoltError } from '../model/error.ts'
+import type { Spawned, SpawnOptions } from '../model/spawn.ts'
+
+export interface RequestDeps {
+  readonly directory: Directory
+  readonly watches: Watches
+  spawn(supervisor: string, options: SpawnOptions, by: string): Promise<Spawned>
+}
+
+type Request = (deps: RequestDeps, from: Agent, payload: never) => unknown
+
+const REQUESTS = {
+  watch: ({ directory, watches }, from, { agent }: { agent: string }) => watches.watch(from, directory.get(agent)),
+  unwatch: ({ watches }, from, { agent }: { agent: string }) => watches.unwatch(from, agent),
+  spawn: ({ spawn }, from, { supervisor, options }: { supervisor: string; options: SpawnOptions }) =>
+    spawn(supervisor, options, from.id),
+} satisfies Record<string, Request>
+
+/** Carries out a request of an agent's newest instance. */
+export async function request(deps: RequestDeps, from: string, name: string, payload: unknown): Promise<unknown> {
+  const run: Request | undefined = Object.hasOwn(REQUESTS, name) ? REQUESTS[name as keyof typeof REQUESTS] : undefined
+  if (run === undefined) throw new HoltError('NoSuchOperation', `the host has no request '${name}'`)
+  return run(deps, deps.directory.get(from), payload as never)
+}

@@ -1,0 +1,120 @@
+/**
+ * Children of `dynamic` supervisors: added at run time, booted, and taken out again when they have ended for good. One
+ * whose first boot fails was never added.
+ */
+import type { Agent } from '../actors/agent.ts'
+import type { AgentManifest } from '../manifest/agent-manifest.ts'
+import type { AgentChild } from '../manifest/fleet-manifest.ts'
+import { freeId } from '../manifest/ids.ts'
+import { loadSpawned } from '../manifest/load.ts'
+import type { DeathRecord } from '../model/death.ts'
+import { HoltError } from '../model/error.ts'
+import type { Report } from '../model/fact.ts'
+import type { IntentStore } from '../model/intent.ts'
+import { nearest } from '../model/nearest.ts'
+import type { Spawned, SpawnOptions } from '../model/spawn.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+import type { Tree } from './tree.ts'
+
+export interface SpawnDeps {
+  readonly clock: Clock
+  readonly report: Report
+  readonly intents: IntentStore
+  readonly fleetDir: string
+  readonly tree: Tree
+  make(child: AgentChild, readManifest: () => Promise<AgentManifest>): Agent
+  shuttingDown(): boolean
+}
+
+/**
+ * Adds an agent and boots it.
+ * @throws HoltError `NoSuchSupervisor`, `TooManyChildren`, `IdTaken`, `InvalidManifest`, `BootFailed`, `ShuttingDown`
+ */
+export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, by: string): Promise<Spawned> {
+  const { tree, clock, report, intents, fleetDir } = deps
+  const supervisor = dynamicOf(tree, to)
+  const read = (id: string | undefined) =>
+    loadSpawned({ agent: options.agent, ...(id === undefined ? {} : { id }) }, { fleetDir })
+  const manifest = await read(options.id)
+  // Nothing is awaited between the checks and the entry: two that ask at once do not both find room.
+  if (deps.shuttingDown())
+    throw new HoltError('ShuttingDown', `the host is shutting down: '${manifest.id}' is not added`)
+  checkRoom(supervisor)
+  const id = options.id === undefined ? freeId(manifest.id, { has: (one) => tree.has(one) }) : options.id
+  if (tree.has(id)) throw new HoltError('IdTaken', `the fleet has '${id}' already: choose another id`, { id })
+  const child = childOf({ ...manifest, id }, options)
+  const agent = deps.make(child, () => read(id))
+  tree.add(supervisor, child, agent)
+  await intents.commit(id, { intent: 'running', by, reason: null, at: clock.wall() })
+  report('agent.spawned', { supervisor: to, by }, { agent: id })
+  const record = await agent.start(true)
+  if (record === null) return { id, instance: agent.instance?.id ?? '' }
+  await takeOut(supervisor, agent, by)
+  throw failed(id, record)
+}
+
+/**
+ * Ends a child of a `dynamic` supervisor and takes it out: OTP's `terminate_child`.
+ * @throws HoltError `NoSuchAgent`; `NoSuchSupervisor` where it is no such child
+ */
+export async function remove(tree: Tree, agent: Agent, by: string): Promise<void> {
+  await takeOut(dynamicOf(tree, tree.above(agent.id)[0]?.id ?? ''), agent, by)
+}
+
+async function takeOut(supervisor: Supervisor, agent: Agent, by: string): Promise<void> {
+  supervisor.cancel(agent.id)
+  const graceMs = agent.spec.limits.stopTimeoutMs
+  const told = { rule: 'command', by } as const
+  const ended = await agent.end({ cause: 'shutdown', graceMs, abort: false, handOver: false, told })
+  if (!ended)
+    throw new HoltError('Unkillable', `the thread of agent '${agent.id}' cannot be ended: it stays until it has`)
+  supervisor.remove(agent.id)
+}
+
+function dynamicOf(tree: Tree, id: string): Supervisor {
+  const supervisor = tree.supervisors.get(id)
+  if (supervisor?.options.strategy === 'dynamic') return supervisor
+  const dynamic = [...tree.supervisors.values()]
+    .filter(({ options }) => options.strategy === 'dynamic')
+    .map((one) => one.id)
+  const close = nearest(id, dynamic)
+  const hint = close === undefined ? `dynamic ones: ${dynamic.join(', ') || 'none'}` : `did you mean '${close}'?`
+  const what =
+    supervisor === undefined
+      ? `there is no supervisor '${id}'`
+      : `supervisor '${id}' is ${supervisor.options.strategy}, and only a dynamic one gains children at run time`
+  throw new HoltError('NoSuchSupervisor', `${what}; ${hint}`, { supervisor: id })
+}
+
+function checkRoom({ id, options, children, up }: Supervisor): void {
+  const max = options.maxChildren ?? Number.POSITIVE_INFINITY
+  if (children.length >= max)
+    throw new HoltError(
+      'TooManyChildren',
+      `supervisor '${id}' has ${children.length} children, its maxChildren is ${max}`,
+      { max },
+    )
+  if (!up)
+    throw new HoltError('InvalidCommand', `supervisor '${id}' is Stopped: \`holt start ${id}\` has it supervise again`)
+}
+
+function childOf(manifest: AgentManifest, options: SpawnOptions): AgentChild {
+  const { restart = null, shutdown = null } = options
+  return {
+    kind: 'agent',
+    id: manifest.id,
+    dir: manifest.dir,
+    restart: restart ?? manifest.restart.type,
+    shutdown: shutdown ?? manifest.limits.stopTimeoutMs,
+    significant: false,
+    override: { restart, shutdown },
+    result: { ok: true, manifest },
+  }
+}
+
+function failed(id: string, record: DeathRecord): HoltError {
+  const step = record.step === undefined ? '' : ` at step '${record.step}'`
+  const why = record.error?.message ?? record.cause
+  return new HoltError('BootFailed', `agent '${id}' did not start${step}, and was not added: ${why}`, { record })
+}

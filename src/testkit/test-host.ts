@@ -1,0 +1,116 @@
+/**
+ * A whole host with a clock that stands still and threads that are none: supervision, back-off, watchdog and schedules
+ * run in milliseconds, in an order that is the same every time.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openHost } from '../host/boot.ts'
+import type { Host } from '../host/host.ts'
+import type { HostOptions } from '../host/options.ts'
+import { FakeClock } from './fake-clock.ts'
+import { type FakeBehaviour, FakeThreads } from './fake-thread.ts'
+
+export interface TestHostOptions extends Omit<HostOptions, 'baseDir'> {
+  /** Folder that paths in a fleet object are relative to. @default one of its own, with a file for every path it names */
+  readonly baseDir?: string
+  /** How threads behave, by agent. @default all boot at once and handle everything */
+  readonly behaviours?: Readonly<Record<string, FakeBehaviour>>
+  /** In place of the random number behind jitter, in [0, 1). @default 0.5 always, which is no jitter */
+  readonly random?: () => number
+}
+
+export class TestHost {
+  readonly host: Host
+  readonly clock: FakeClock
+  readonly threads: FakeThreads
+  readonly #dir: string | null
+
+  constructor(host: Host, clock: FakeClock, threads: FakeThreads, dir: string | null) {
+    this.host = host
+    this.clock = clock
+    this.threads = threads
+    this.#dir = dir
+  }
+
+  /** Lets everything happen that needs no time. */
+  settle(): Promise<void> {
+    return settle(this.clock)
+  }
+
+  /** Moves the clock, timer by timer, and lets what each has caused happen before the next. */
+  async advance(ms: number): Promise<void> {
+    const end = this.clock.now() + ms
+    await this.settle()
+    for (let due = this.clock.nextDue; due !== null && due <= end; due = this.clock.nextDue) {
+      this.clock.advance(Math.max(0, due - this.clock.now()))
+      await this.settle()
+    }
+    this.clock.advance(Math.max(0, end - this.clock.now()))
+    await this.settle()
+  }
+
+  /** Waits for something that takes time by the host's clock, moving it as far as that needs. */
+  async finish<T>(work: Promise<T>): Promise<T> {
+    let done = false
+    const settled = work.finally(() => {
+      done = true
+    })
+    settled.catch(() => {})
+    await this.settle()
+    while (!done) {
+      const due = this.clock.nextDue
+      if (due !== null) this.clock.advance(Math.max(0, due - this.clock.now()))
+      await this.settle()
+    }
+    return settled
+  }
+
+  /** Ends the host; leaves nothing behind. */
+  async close(): Promise<void> {
+    for (const thread of this.threads.alive) if (thread.behaviour.unkillable === true) thread.release()
+    await this.finish(this.host.shutdown())
+    if (this.#dir !== null) await rm(this.#dir, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Opens and starts a host of this kind; resolves once every agent has settled, as `createHost` does.
+ * @throws as `createHost`
+ */
+export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
+  const { behaviours = {}, random = () => 0.5, ...rest } = options
+  const clock = new FakeClock()
+  const threads = new FakeThreads(clock)
+  for (const [agent, behaviour] of Object.entries(behaviours)) threads.behave(agent, behaviour)
+  const dir =
+    rest.baseDir === undefined && typeof rest.fleet !== 'string' ? await mkdtemp(join(tmpdir(), 'holt-test-')) : null
+  if (dir !== null) await writeFile(join(dir, ROLE), '')
+  const fleet = dir === null || typeof rest.fleet === 'string' ? rest.fleet : withRoles(rest.fleet)
+  const host = await openHost(
+    { log: 'silent', ...rest, fleet, ...(dir === null ? {} : { baseDir: dir }) },
+    { clock, random, threads, compile: async () => [] },
+  )
+  const kit = new TestHost(host, clock, threads, dir)
+  await kit.finish(host.start())
+  return kit
+}
+
+const ROLE = 'role.js'
+
+/** A fake thread loads nothing, but a manifest names a role. */
+function withRoles<T>(node: T): T {
+  if (Array.isArray(node)) return node.map(withRoles) as T
+  if (typeof node !== 'object' || node === null) return node
+  const mapped = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withRoles(value)]))
+  return ('id' in mapped && 'name' in mapped && !('roles' in mapped) ? { ...mapped, roles: [ROLE] } : mapped) as T
+}
+
+const TURNS = 2
+
+async function settle(clock: FakeClock): Promise<void> {
+  for (let turn = 0; turn < TURNS || clock.hasSoon; turn++) {
+    clock.drainSoon()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
