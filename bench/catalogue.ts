@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   tell: async () => (await import('./tell.ts')).tell,
   ask: async () => (await import('./ask.ts')).ask,
   control: async () => (await import('./control.ts')).control,
+  restart: async () => (await import('./restart.ts')).restart,
 }
 
 export const benchNames = Object.keys(BENCHES)

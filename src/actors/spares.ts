@@ -8,6 +8,8 @@ import { spawnThread, type Thread, type Threads } from './spawn.ts'
 
 /** A size whose spares end by themselves so often in a row is given up: something is wrong with the machine. */
 const MAX_FAILURES = 3
+/** From taking a spare to starting another. A boot from a spare takes a few ms, and is not to share the processor. */
+const REFILL_MS = 50
 
 interface Shelf {
   readonly threads: Set<Worker>
@@ -34,8 +36,8 @@ export class Spares implements Threads {
     threads.delete(spare)
     spare.removeAllListeners()
     spare.ref()
-    // In a later turn: first the restart, then what the next one will need.
-    this.#clock.soon(() => this.fill([heapMb]))
+    // Later: first the restart, then what the next one will need.
+    this.#clock.after(REFILL_MS, () => this.fill([heapMb]))
     return spare
   }
 

@@ -90,11 +90,11 @@ export function agentMaker(parts: MakerParts): AgentMaker {
  * The first boot takes what the fleet was loaded with; each later one that is asked for reads the file again. What was
  * handed over as an object has no file, and is as right or wrong as it was.
  */
-function manifestReader({ result, dir }: AgentChild, fleet: FleetManifest): () => Promise<AgentManifest> {
+function manifestReader({ result, dir, significant, override }: AgentChild, fleet: FleetManifest): () => Promise<AgentManifest> {
   const isObject = result.ok ? result.manifest.file === null : fleet.file === null && dir === fleet.dir
   let first = true
   return async () => {
-    if (!first && !isObject) return loadAgent(dir, { fleetDir: fleet.dir })
+    if (!first && !isObject) return loadAgent(dir, { fleetDir: fleet.dir, child: { significant, override } })
     first = false
     if (!result.ok) throw result.error
     return result.manifest

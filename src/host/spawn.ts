@@ -34,8 +34,8 @@ export interface SpawnDeps {
 export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, by: string): Promise<Spawned> {
   const { tree, clock, report, intents, fleetDir } = deps
   const supervisor = dynamicOf(tree, to)
-  const read = (id: string | undefined) =>
-    loadSpawned({ agent: options.agent, ...(id === undefined ? {} : { id }) }, { fleetDir })
+  const read = (id: string | undefined): Promise<AgentManifest> =>
+    loadSpawned({ ...options, ...(id === undefined ? {} : { id }) }, { fleetDir })
   const manifest = await read(options.id)
   // Nothing is awaited between the checks and the entry: two that ask at once do not both find room.
   if (deps.shuttingDown())

@@ -4,6 +4,7 @@
  */
 import { describeError } from '../model/error.ts'
 import type { FromThread } from '../model/wire.ts'
+import { endThread } from './end.ts'
 import type { Outbox } from './outbox.ts'
 
 /** Ends the thread for this error; `seq` names the delivery whose handler threw it. Does not return. */
@@ -16,7 +17,7 @@ export function watchFatal(post: (message: FromThread) => void, outbox: Outbox):
       dying = true
       post({ type: 'ending', cause: 'crash', error: describeError(error), ...(seq === undefined ? {} : { seq }) })
     }
-    process.exit(1)
+    endThread(1)
   }
   // A rejection that nobody handles arrives here too: Node raises it as an uncaught exception.
   process.on('uncaughtException', (error) => fatal(error))

@@ -1,5 +1,5 @@
 /** Imports one compiled module of an agent, and says which file it was when that fails. */
-import { HoltError } from '../model/error.ts'
+import { describeError, HoltError } from '../model/error.ts'
 import type { ModuleSource } from '../model/wire.ts'
 
 /** @throws HoltError `BootFailed`, naming the file; the module's own error is the cause */
@@ -7,7 +7,7 @@ export async function importModule({ url, file }: ModuleSource): Promise<{ reado
   try {
     return await import(url)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoltError('BootFailed', `${file} threw while it was imported: ${why}`, { file }, error)
+    const { message } = describeError(error)
+    throw new HoltError('BootFailed', `${file} threw while it was imported: ${message}`, { file }, error)
   }
 }

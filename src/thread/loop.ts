@@ -12,6 +12,7 @@ import { monotonicMs } from '../platform/clock.ts'
 import type { MountedCapabilities } from './capabilities.ts'
 import type { ContextFactory, HandlerContext } from './context.ts'
 import { Deliveries, type Delivery } from './deliveries.ts'
+import { endThread } from './end.ts'
 import type { Fatal } from './fatal.ts'
 import type { Histograms } from './histograms.ts'
 import { Invoker } from './invoke.ts'
@@ -216,6 +217,6 @@ export class Loop {
       this.#parts.fatal(error)
     }
     this.#parts.outbox.flush()
-    process.exit(0)
+    endThread(0)
   }
 }

@@ -3,22 +3,26 @@
  * rxjs nor zod nor anything of the host. Its life: the first message hands it credential, ports and recorder; it proves
  * its identity; it loads what it is told; it works until it is told to end, or dies and says why.
  */
-import { type MessagePort, parentPort } from 'node:worker_threads'
+import { type MessagePort, parentPort, resourceLimits } from 'node:worker_threads'
 import { describeError } from '../model/error.ts'
 import { FlightRecorder } from '../model/flight-recorder.ts'
+import { HEADROOM } from '../model/heap.ts'
 import { type FromThread, type Init, type ToThread, WIRE_VERSION } from '../model/wire.ts'
 import { prove } from '../platform/proof.ts'
 import { mountCapabilities } from './capabilities.ts'
 import { ContextFactory } from './context.ts'
+import { endThread } from './end.ts'
 import { watchFatal } from './fatal.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { Histograms } from './histograms.ts'
 import { importModule } from './import-module.ts'
+import { LiveHeap } from './live-heap.ts'
 import { createLogger } from './log.ts'
 import { Loop } from './loop.ts'
 import { Outbox } from './outbox.ts'
 import { captureOutput } from './output.ts'
 import { checkNeeds, loadRoles } from './roles.ts'
+import { warmUp } from './warm-up.ts'
 
 /** A thread without a parent is of no use to anyone. */
 const control: MessagePort = parentPort ?? process.exit(1)
@@ -30,15 +34,15 @@ control.postMessage = () => {
 }
 
 control.once('message', (init: Init) => begin(init))
+warmUp()
 
 function begin(init: Init): void {
-  // A stack names the lines that were written, not those of the bundle.
-  process.setSourceMapsEnabled(true)
   for (const key of Object.keys(process.env)) delete process.env[key]
   Object.assign(process.env, init.env)
   const recorder = new FlightRecorder(init.recorder, init.concurrency)
   captureOutput(recorder, post)
-  const pulse = startHeartbeat(recorder, init.heartbeatMs)
+  const heap = new LiveHeap((resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY) / HEADROOM)
+  const pulse = startHeartbeat(recorder, init.heartbeatMs, heap)
   const outbox = new Outbox(init.agent, recorder, init.data)
   const fatal = watchFatal(post, outbox)
   const loop = new Loop({ recorder, outbox, histograms: new Histograms(post), post, fatal, pulse })
@@ -84,6 +88,6 @@ async function load(init: Init, loop: Loop, outbox: Outbox, order: Extract<ToThr
     post({ type: 'ready', roles: roles.infos })
   } catch (error) {
     post({ type: 'refused', step, error: describeError(error) })
-    process.exit(1)
+    endThread(1)
   }
 }
