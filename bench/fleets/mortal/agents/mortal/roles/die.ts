@@ -1,4 +1,4 @@
-/** Dies when it is told to, and echoes asks; the like of bench/peers/mortal-worker.mjs. */
+/** Dies when it is told to, in three ways, and echoes asks; the like of bench/peers/mortal-worker.mjs. */
 import { defineRole } from 'holt/role'
 
 // biome-ignore lint/style/noDefaultExport: the default export is the contract of a role
@@ -7,6 +7,12 @@ export default defineRole({
   events: {
     die() {
       throw new Error('die')
+    },
+    exit() {
+      process.exit(3)
+    },
+    end(_: unknown, ctx) {
+      ctx.stop()
     },
   },
   commands: { echo: { handle: (n: number) => n } },
