@@ -79,13 +79,13 @@ type Options = Omit<HostOptions, 'fleet'>
 /** A host of this fleet with every agent settled; shut down when the test ends. */
 export async function hostFleet(fleet: FleetText | string, options: Options = {}): Promise<Host> {
   const dir = typeof fleet === 'string' ? fleet : await writeFleet(fleet)
-  return ended(await createHost({ fleet: dir, log: 'silent', ...options }))
+  return ended(await createHost({ fleet: dir, log: 'silent', stateDir: ':memory:', ...options }))
 }
 
 /** The same before anything is started. */
 export async function openFleet(fleet: FleetText | string, options: Options = {}): Promise<Host> {
   const dir = typeof fleet === 'string' ? fleet : await writeFleet(fleet)
-  return ended(await openHost({ fleet: dir, log: 'silent', ...options }))
+  return ended(await openHost({ fleet: dir, log: 'silent', stateDir: ':memory:', ...options }))
 }
 
 function ended(host: Host): Host {

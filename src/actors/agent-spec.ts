@@ -7,13 +7,13 @@ import type { Limits, MailboxOptions } from '../model/agent-options.ts'
 import type { BootStep, DeathRecord, Decision, Told } from '../model/death.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentRecord } from '../model/intent.ts'
-import type { EpochStore } from '../model/lease.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
 import type { FromThread, ModuleSource, Mount } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/id.ts'
 import type { Agent } from './agent.ts'
+import type { DeadMessage } from './dead-letters.ts'
 import type { InstanceSpec } from './instance.ts'
 import type { Router } from './outbound.ts'
 import type { Threads } from './spawn.ts'
@@ -41,6 +41,9 @@ export interface Prepared {
   readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
 }
 
+/** The longest pause between two signs of life; a quarter of what is allowed leaves room for one that comes late. */
+const HEARTBEAT_MS = 500
+
 /** The spec of one instance of a prepared agent. */
 export function instanceSpec(
   prepared: Prepared,
@@ -54,6 +57,7 @@ export function instanceSpec(
     bootTimeoutMs: spec.limits.bootTimeoutMs,
     stopTimeoutMs: spec.limits.stopTimeoutMs,
     concurrency: spec.mailbox.concurrency,
+    heartbeatMs: Math.min(HEARTBEAT_MS, spec.limits.unresponsiveAfterMs / 4),
     env,
     roles,
     mounts,
@@ -83,7 +87,8 @@ export interface DeathCase {
 export interface AgentDeps {
   readonly clock: Clock
   readonly newId: NewId
-  readonly epochs: EpochStore
+  /** Commits that this instance begins, with the agent's next epoch. Rejects where that cannot be saved. */
+  begin(agent: string, instance: string): Promise<number>
   readonly router: Router
   readonly threads: Threads
   readonly report: Report
@@ -96,6 +101,6 @@ export interface AgentDeps {
   onPhase(agent: Agent, from: Phase, to: Phase): void
   onChange(agent: Agent): void
   onDeath(agent: Agent, record: DeathRecord): void
-  onDeadLetter(read: () => DeadLetter): void
+  onDeadLetter(agent: string, message: DeadMessage, read: () => DeadLetter): void
   onOutput(agent: Agent, message: Extract<FromThread, { type: 'lines' | 'log' }>): void
 }

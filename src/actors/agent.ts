@@ -30,7 +30,8 @@ import { Phases } from './phases.ts'
 import { draftRecord, examine, examineBoot, type PostMortem } from './post-mortem.ts'
 import { NO_REMAINS } from './pump.ts'
 
-const KEPT_DEATHS = 64
+/** Records held of one agent. */
+export const KEPT_DEATHS = 64
 
 export class Agent {
   readonly id: string
@@ -157,8 +158,9 @@ export class Agent {
     this.refresh()
     const id = this.#deps.newId('i')
     const startedAt = this.#deps.clock.now()
-    const epoch = await this.#deps.epochs.next(this.id)
+    let epoch = 0
     try {
+      epoch = await this.#deps.begin(this.id, id).catch((error) => Promise.reject(new BootFailure('state', error)))
       this.#prepared = fresh || this.#prepared === null ? await this.#deps.prepare(this.id) : this.#prepared
       if (this.#told !== null) throw new BootFailure('thread', new Error('told to stop before the thread was started'))
       this.#boot(id, epoch, this.#prepared)

@@ -21,6 +21,8 @@ export interface DeadMessage {
   readonly from?: string | undefined
   readonly deliveryCount: number
   readonly deathId?: string | undefined
+  /** The id under which it was kept on disk. */
+  readonly messageId?: string | undefined
   /** The addressee, where it is not this agent. */
   readonly to?: string
 }
@@ -33,7 +35,7 @@ export class DeadLetters {
   readonly #agent: string
   readonly #clock: Clock
   readonly #report: Report
-  readonly #watch: (read: () => DeadLetter) => void
+  readonly #watch: (agent: string, message: DeadMessage, read: () => DeadLetter) => void
   readonly #ring: Kept[] = []
   #next = 0
   #told = 0
@@ -42,7 +44,12 @@ export class DeadLetters {
   #closed = false
   #last: Kept | null = null
 
-  constructor(agent: string, clock: Clock, report: Report, watch: (read: () => DeadLetter) => void) {
+  constructor(
+    agent: string,
+    clock: Clock,
+    report: Report,
+    watch: (agent: string, message: DeadMessage, read: () => DeadLetter) => void,
+  ) {
     this.#agent = agent
     this.#clock = clock
     this.#report = report
@@ -54,7 +61,7 @@ export class DeadLetters {
     this.#ring[this.#next] = kept
     this.#next = (this.#next + 1) % RING
     this.#tell(kept)
-    this.#watch(() => this.#read(kept))
+    this.#watch(this.#agent, kept, () => this.#read(kept))
   }
 
   /** How many are kept. */

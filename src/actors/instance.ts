@@ -32,6 +32,8 @@ export interface InstanceSpec {
   readonly threads: Threads
   readonly heapMb: number
   readonly concurrency: number
+  /** How often it gives a sign of life. */
+  readonly heartbeatMs: number
   readonly bootTimeoutMs: number
   /** For the stop hooks of an instance that ends itself; when it is told to end, whoever tells it sets the time. */
   readonly stopTimeoutMs: number
@@ -60,7 +62,6 @@ export interface InstanceHooks {
   onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
 }
 
-const HEARTBEAT_MS = 500
 /** Ending an idle or a looping thread takes 1 to 6 ms; one that has not ended by then is inside a native call. */
 const UNKILLABLE_MS = 1000
 /** Lines that were dropped are told at most this often, and at the end. */
@@ -192,7 +193,7 @@ export class Instance implements Link {
   }
 
   #spawn(data: MessagePort, recorder: SharedArrayBuffer): void {
-    const { agent, concurrency, env, heapMb } = this.#spec
+    const { agent, concurrency, env, heapMb, heartbeatMs } = this.#spec
     try {
       this.#worker = this.#spec.threads.take(agent, heapMb)
     } catch (error) {
@@ -215,7 +216,7 @@ export class Instance implements Link {
         agent,
         recorder,
         concurrency,
-        heartbeatMs: HEARTBEAT_MS,
+        heartbeatMs,
         data,
         lend,
         env,

@@ -3,6 +3,7 @@
  * (the first message brings the agent's own), no flags of the host's (a heap flag would be refused by the platform).
  */
 import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import { HEADROOM } from '../model/heap.ts'
 import type { FromThread, ToThread } from '../model/wire.ts'
 
 /** What an instance needs of a thread; a Worker is one. */
@@ -32,7 +33,7 @@ const STACK_MB = 4
 /** Limits of a thread whose heap may hold `heapMb`. Always set: without them each thread reserves half a gigabyte of addresses. */
 export function resourceLimits(heapMb: number): Required<ResourceLimits> {
   return {
-    maxOldGenerationSizeMb: heapMb,
+    maxOldGenerationSizeMb: heapMb * HEADROOM,
     maxYoungGenerationSizeMb: Math.max(1, Math.min(16, Math.floor(heapMb / 4))),
     codeRangeSizeMb: 16,
     stackSizeMb: STACK_MB,

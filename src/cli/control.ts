@@ -7,8 +7,10 @@ import type { Run } from './invocation.ts'
 export const control =
   (verb: Command): Run =>
   async ({ args, options, client, io, print }) => {
-    const { reason, now } = options
-    const answer = (await (await client()).call(verb, args, { reason, now })) as CommandAnswer | SupervisorAnswer
+    const { reason, now, ifGeneration, dryRun } = options
+    const answer = (await (await client()).call(verb, args, { reason, now, ifGeneration, dryRun })) as
+      | CommandAnswer
+      | SupervisorAnswer
     await print(answer, (look) => answerLines(answer, io.now(), look))
     return undefined
   }

@@ -37,6 +37,9 @@ export interface Options {
   readonly ttlMs?: number
   readonly reason?: string
   readonly now?: true
+  readonly ifGeneration?: number
+  readonly dryRun?: true
+  readonly state?: string
   readonly logLevel?: string
 }
 

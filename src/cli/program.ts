@@ -14,7 +14,7 @@ import {
   SOCKET_OPTION,
   TIMEOUT_OPTION,
 } from './rows.ts'
-import { checkWords, milliseconds, usageError } from './usage.ts'
+import { checkWords, milliseconds, usageError, wholeNumber } from './usage.ts'
 
 /** Help was asked for: its text, and nothing else is to be done. */
 export class HelpShown extends Error {
@@ -112,8 +112,9 @@ export function optionsOf(row: CommandRow): OptionRow[] {
   return [...own, ...more.filter(({ flags }) => !taken.has(flags)), JSON_OPTION]
 }
 
-function optionFrom({ flags, text, ms }: OptionRow): Option {
+function optionFrom({ flags, text, ms, count }: OptionRow): Option {
   const option = new Option(flags.replace(/ ([A-Z]+)$/, ' <$1>'), text)
+  if (count === true) return option.argParser((value) => wholeNumber(flags.split(' ')[0]!, value))
   return ms === true ? option.argParser((value) => milliseconds(flags.split(' ')[0]!, value)) : option
 }
 

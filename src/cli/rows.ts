@@ -11,6 +11,8 @@ export interface OptionRow {
   readonly text: string
   /** Its value is a number of milliseconds. @default false */
   readonly ms?: true
+  /** Its value is a whole number from 0. @default false */
+  readonly count?: true
 }
 
 export interface CommandRow {
@@ -42,6 +44,12 @@ export const SOCKET_OPTION: OptionRow = {
 export const TIMEOUT_OPTION: OptionRow = { flags: '--timeout-ms N', text: 'how long to wait for an answer', ms: true }
 
 const REASON: OptionRow = { flags: '--reason TEXT', text: 'why, as recorded' }
+const IF_GENERATION: OptionRow = {
+  flags: '--if-generation N',
+  text: 'only where this is the generation of its intent, as `holt get` shows it',
+  count: true,
+}
+const DRY_RUN: OptionRow = { flags: '--dry-run', text: 'say what would change, and change nothing' }
 const NOW: OptionRow = { flags: '--now', text: 'without grace: what is in flight is aborted' }
 
 /** Commands wait for what an agent is at, for as long as its manifest allows. */
@@ -55,7 +63,13 @@ const HOST: readonly CommandRow[] = [
     words: 'folder',
     summary: 'host the fleet in DIR (default: the present folder) until Ctrl-C',
     example: 'up examples/librarian',
-    options: [{ flags: '--log-level LEVEL', text: 'debug, info, warn, error or silent (default: info)' }],
+    options: [
+      {
+        flags: '--state DIR',
+        text: "folder of the state (default: $HOLT_STATE_DIR, else one of the user's own for each fleet)",
+      },
+      { flags: '--log-level LEVEL', text: 'debug, info, warn, error or silent (default: info)' },
+    ],
     remote: false,
     load: async () => (await import('./up.ts')).up,
   },
@@ -174,7 +188,7 @@ const control = (name: Command, summary: string, example: string, options: reado
   usage: 'ID',
   summary,
   example,
-  options: [...options, REASON],
+  options: [...options, REASON, IF_GENERATION, DRY_RUN],
   timeoutMs: PATIENT_MS,
   load: async () => (await import('./control.ts')).control(name),
 })

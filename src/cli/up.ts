@@ -25,7 +25,8 @@ export const up: Run = async ({ args, options }) => {
     throw new HoltError('InvalidOption', `--log-level: expected one of ${LOG_LEVELS.join(', ')}, found '${level}'`)
   const firstSignal = listen()
   const log = createLog(level, logPrinter(options.json === true))
-  const host = await openHost({ fleet: args[0] ?? '.', log })
+  const state = options.state === undefined ? {} : { stateDir: resolve(options.state) }
+  const host = await openHost({ fleet: args[0] ?? '.', log, ...state })
   const served = await serveOrEnd(host, options.socket)
   process.once('exit', () => leaveNothing(host, served))
   const ended = new Promise<string>((resolveEnded) => host.onClose(() => resolveEnded('socket')))

@@ -32,6 +32,13 @@ export function milliseconds(flag: string, text: string): number {
   throw new HoltError('InvalidOption', `${flag}: expected whole milliseconds from 1 to ${MAX_MS}, found '${text}'`)
 }
 
+/** @throws HoltError `InvalidOption` */
+export function wholeNumber(flag: string, text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(count)) return count
+  throw new HoltError('InvalidOption', `${flag}: expected a whole number from 0, found '${text}'`)
+}
+
 function invalid(text: string, path: string, hint?: string): HoltError {
   const help = `see how it is written: ${path} --help`
   return new HoltError('InvalidOption', text, { next: hint === undefined ? help : `${hint}\n  ${help}` })

@@ -2,7 +2,7 @@
  * Makes the agents of a fleet and hands each what it needs: its boot, its supervisor's word, its ways up. What the
  * manifest could not be read for becomes an agent too, one that fails to boot and says why.
  */
-import { Agent } from '../actors/agent.ts'
+import { Agent, KEPT_DEATHS } from '../actors/agent.ts'
 import type { AgentDeps, AgentSpec } from '../actors/agent-spec.ts'
 import type { Router } from '../actors/outbound.ts'
 import type { Threads } from '../actors/spawn.ts'
@@ -21,11 +21,12 @@ import { encodePayload } from '../model/payload.ts'
 import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
 import type { Logger } from '../platform/log.ts'
-import { memoryEpochs } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { Host } from './host.ts'
 import { createOutput } from './output.ts'
 import { checkGrants, prepare } from './prepare.ts'
+import type { Records } from './records.ts'
 import { specOf } from './tree.ts'
 
 export interface MakerParts {
@@ -43,6 +44,8 @@ export interface MakerParts {
   readonly watches: Watches
   readonly request: Router['request']
   readonly compile: typeof compileModules
+  readonly store: Store
+  readonly records: Records
 }
 
 export interface AgentMaker {
@@ -69,6 +72,8 @@ export function agentMaker(parts: MakerParts): AgentMaker {
         parts.supervisorOf(child.id).respecify(child.id, specOf(child, manifest))
       }
       const agent = new Agent(actorSpec(child), { ...deps, prepare: preparer(parts, child.id, read, accept) })
+      agent.deaths.push(...parts.store.deaths.of(child.id, KEPT_DEATHS))
+      parts.records.restore(agent)
       parts.host.directory.add(agent)
       return agent
     },
@@ -90,7 +95,10 @@ export function agentMaker(parts: MakerParts): AgentMaker {
  * The first boot takes what the fleet was loaded with; each later one that is asked for reads the file again. What was
  * handed over as an object has no file, and is as right or wrong as it was.
  */
-function manifestReader({ result, dir, significant, override }: AgentChild, fleet: FleetManifest): () => Promise<AgentManifest> {
+function manifestReader(
+  { result, dir, significant, override }: AgentChild,
+  fleet: FleetManifest,
+): () => Promise<AgentManifest> {
   const isObject = result.ok ? result.manifest.file === null : fleet.file === null && dir === fleet.dir
   let first = true
   return async () => {
@@ -120,14 +128,20 @@ function preparer(
 }
 
 function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
-  const { clock, host, report, intentOf, supervisorOf, shuttingDown, log, threads, watches, request } = parts
+  const { clock, host, report, intentOf, supervisorOf, shuttingDown, log, threads, watches, request, store, records } =
+    parts
   return {
     clock,
     newId,
     report,
     intentOf,
     shuttingDown,
-    epochs: memoryEpochs(clock),
+    begin: (agent, instance) =>
+      store.write((tx) => {
+        const epoch = tx.agents.nextEpoch(agent)
+        tx.instances.began({ agent, instance, epoch, startedAt: clock.wall() })
+        return epoch
+      }),
     router: { ...routerOf(host, clock), request },
     threads,
     decide: (agent, death) => supervisorOf(agent).decide(agent, death),
@@ -138,11 +152,15 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     onChange: (agent) => host.onChange(agent),
     onDeath: (agent, record) => {
       reportDeath(report, record)
+      records.death(record)
       watches.onDeath(agent, record)
       host.onDeath(record)
       host.onChange(agent)
     },
-    onDeadLetter: (read) => host.onDeadLetter(read),
+    onDeadLetter: (agent, message, read) => {
+      records.deadLetter(agent, message)
+      host.onDeadLetter(read)
+    },
     onOutput: createOutput(log, clock, (output) => host.onOutput(output)),
   }
 }

@@ -1,6 +1,7 @@
 /** Opening a host: its fleet is read and checked, its capabilities are loaded, and `join.ts` makes one of the parts. */
 import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { poolWorkerUrl } from '../capabilities/pool.ts'
 import { createRegistry, type Registry } from '../capabilities/registry.ts'
 import { compileModules, stopCompiler } from '../manifest/compile.ts'
@@ -9,8 +10,10 @@ import { fleetFromObject, loadFleet } from '../manifest/load.ts'
 import { HoltError } from '../model/error.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import { contractFiles, privateFolder } from '../platform/paths.ts'
+import { contractFiles, privateFolder, stateFolder } from '../platform/paths.ts'
 import { systemRandom } from '../platform/random.ts'
+import { MEMORY } from '../store/database.ts'
+import { openStore } from '../store/open.ts'
 import type { Host } from './host.ts'
 import { join, type Surroundings } from './join.ts'
 import { checkOptions, type HostOptions } from './options.ts'
@@ -39,6 +42,11 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
   const { fleet, baseDir } = checked
   const manifest = typeof fleet === 'string' ? await loadFleet(fleet) : await fleetFromObject(fleet, baseDir)
   checkSize(manifest, checked.maxAgents)
+  const store = await openStore({
+    dir: checked.stateDir ?? defaultStateDir(options, manifest.dir),
+    clock: surroundings.clock,
+    onFault: (fault) => checked.log.error({ code: fault.code, ...fault.details }, fault.message),
+  })
   const cacheDir = await privateFolder()
   const abandon = (): void => rmSync(cacheDir, { recursive: true, force: true })
   // A program that exits without a shutdown leaves no folder behind either.
@@ -51,11 +59,19 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
   }
   try {
     const registry = await openRegistry(manifest, cacheDir, checked.log)
-    return join({ manifest, cacheDir, registry, release, surroundings, ...checked })
+    return join({ manifest, cacheDir, registry, store, release, surroundings, ...checked })
   } catch (error) {
     await release()
+    await store.close()
     throw error
   }
+}
+
+/** A fleet in a folder has a state of its own; a tree that a program made up is forgotten with it, unless it says where. */
+function defaultStateDir({ fleet }: HostOptions, fleetDir: string): string {
+  if (typeof fleet !== 'string') return MEMORY
+  const named = process.env['HOLT_STATE_DIR']
+  return named === undefined || named === '' ? stateFolder(fleetDir) : resolve(named)
 }
 
 /** @throws HoltError `InvalidManifest` when the fleet has more agents than this host may start */

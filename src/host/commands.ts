@@ -17,8 +17,10 @@ import {
   preempts,
   refusal,
   validCommands,
+  WANTS,
 } from '../model/intent.ts'
-import type { AgentSnapshot, CommandExtras, CommandOptions } from '../model/snapshot.ts'
+import { LIVE } from '../model/lifecycle.ts'
+import type { AgentSnapshot, CommandExtras, CommandOptions, WouldChange } from '../model/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 
@@ -81,6 +83,8 @@ export class Commands {
     const refused = refusal(command, agent.id, state)
     if (refused !== null)
       throw new HoltError('InvalidCommand', refused, { phase: state.phase, valid: validCommands(state) })
+    this.#checkGeneration(agent.id, options)
+    if (options.dryRun === true) return { ...this.#deps.snapshot(agent), wouldChange: wouldChange(command, state) }
     this.#held.get(agent.id)?.preempt(command)
     const { held, preempted } = this.#hold(agent.id, command, by)
     try {
@@ -156,12 +160,13 @@ export class Commands {
   ): Promise<void> {
     const by = options.by ?? 'program'
     const reason = options.reason ?? null
-    const record = await this.#deps.intents.commit(agent.id, {
-      ...change,
-      by,
-      reason,
-      at: this.#deps.clock.wall(),
-    })
+    const { ifGeneration } = options
+    const condition = ifGeneration === undefined ? {} : { ifGeneration }
+    const record = await this.#deps.intents.commit(
+      agent.id,
+      { ...change, by, reason, at: this.#deps.clock.wall() },
+      condition,
+    )
     const { intent, admission, generation } = record
     this.#deps.report('agent.intent', { intent, admission, by, reason, generation }, { agent: agent.id })
     agent.refresh()
@@ -174,6 +179,19 @@ export class Commands {
     const holder = this.#held.get(agent.id)?.name
     const starting = holder === 'start' || holder === 'activate'
     return starting ? { ...agent.commandState, intent: 'running' } : agent.commandState
+  }
+
+  /** @throws HoltError `GenerationMismatch`: before anything is done, also where the command changes no intent */
+  #checkGeneration(agent: string, { ifGeneration }: CommandOptions): void {
+    const present = this.#deps.intents.read(agent)
+    const generation = present?.generation ?? 0
+    if (ifGeneration === undefined || ifGeneration === generation) return
+    const found =
+      present === undefined
+        ? 'nobody has wanted anything of it yet'
+        : `${present.intent} and ${present.admission}, last wanted by ${present.by}`
+    const text = `expected generation ${ifGeneration} of agent '${agent}', found generation ${generation}: ${found}. Look at it and decide again`
+    throw new HoltError('GenerationMismatch', text, { agent, expected: ifGeneration, found: generation })
   }
 
   /** @throws HoltError `AgentBusy` unless the newcomer is the stronger */
@@ -216,6 +234,21 @@ const stillRunning = (agent: string): HoltError =>
     'Unkillable',
     `the thread of agent '${agent}' is inside a native call and cannot be ended: it is fenced, and is started anew when it ends`,
   )
+
+function wouldChange(command: Command, state: CommandState): WouldChange {
+  const { intent, admission } = WANTS[command]
+  const ends = LIVE.has(state.phase) && ENDS.has(command)
+  const starts = intent === 'running' || command === 'restart'
+  return {
+    ...(intent === undefined || intent === state.intent ? {} : { intent: [state.intent, intent] as const }),
+    ...(admission === undefined || admission === state.admission
+      ? {}
+      : { admission: [state.admission, admission] as const }),
+    ...(ends || starts ? { thread: ends && starts ? 'ends and starts' : ends ? 'ends' : 'starts' } : {}),
+  }
+}
+
+const ENDS: ReadonlySet<Command> = new Set<Command>(['stop', 'suspend', 'restart', 'kill'])
 
 type Effect = (commands: Commands, agent: Agent, options: CommandOptions, held: Held) => Promise<Extra>
 

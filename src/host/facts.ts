@@ -14,8 +14,12 @@ export interface Facts {
   }
 }
 
-export function createFacts(clock: Clock, log: Logger): Facts {
-  let seq = 0
+/**
+ * @param lastSeq the highest number given before
+ * @param keep writes each down
+ */
+export function createFacts(clock: Clock, log: Logger, lastSeq: number, keep: (fact: Fact) => void): Facts {
+  let seq = lastSeq
   const observerFailed = (stream: string) => (error: unknown) => {
     report('observer.failed', { stream, error: error instanceof Error ? error.message : String(error) })
   }
@@ -24,6 +28,7 @@ export function createFacts(clock: Clock, log: Logger): Facts {
   const report: Report = (kind, data, subject) => {
     const fact = makeFact(++seq, clock.wall(), kind, data, subject)
     log[fact.level]({ kind, ...subject, ...(data as object) }, fact.message)
+    keep(fact as Fact<FactKind>)
     bus.publish(fact as Fact<FactKind>)
   }
   const watched = (stream: string) => ({

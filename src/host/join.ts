@@ -8,10 +8,13 @@ import { Watches } from '../actors/watches.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { compileModules } from '../manifest/compile.ts'
 import type { FleetManifest } from '../manifest/fleet-manifest.ts'
+import type { DeathRecord } from '../model/death.ts'
+import type { FactData } from '../model/fact.ts'
+import type { Intent } from '../model/intent.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
-import { memoryIntents } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { SupervisorDeps } from '../supervisor/supervisor-spec.ts'
 import { startWatch } from '../supervisor/watch.ts'
@@ -21,6 +24,8 @@ import { createFacts } from './facts.ts'
 import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
 import { type CheckedOptions, checkTimeout } from './options.ts'
+import { Records } from './records.ts'
+import { heldBackMs, recover } from './recover.ts'
 import { request } from './requests.ts'
 import { type ShutdownReport, shutDown } from './shutdown.ts'
 import { remove, spawn } from './spawn.ts'
@@ -42,6 +47,7 @@ export interface JoinParts extends CheckedOptions {
   readonly manifest: FleetManifest
   readonly cacheDir: string
   readonly registry: Registry
+  readonly store: Store
   /** Last of all: timers, compiler, folders. */
   readonly release: () => Promise<void>
   readonly surroundings: Surroundings
@@ -57,23 +63,25 @@ class Assembly {
   readonly #facts
   readonly #spares: Spares
   readonly #watches = new Watches()
-  readonly #intents = memoryIntents()
   readonly #intentOf
+  readonly #records: Records
   readonly #maker: AgentMaker
   readonly #tree: Tree
   readonly #commands: Commands
   readonly #supervisorCommands: SupervisorCommands
   readonly #watch: Timer
+  #started = false
   #ending = false
 
   constructor(parts: JoinParts) {
-    const { manifest, surroundings, log } = parts
+    const { manifest, surroundings, log, store } = parts
     const { clock } = surroundings
     this.#parts = parts
     this.#clock = clock
     this.#spares = new Spares(manifest.spares, clock)
-    this.#facts = createFacts(clock, log)
-    this.#intentOf = intentReader(this.#intents)
+    this.#records = new Records(store, clock, () => this.host.directory.all())
+    this.#facts = createFacts(clock, log, store.facts.lastSeq(), (fact) => this.#records.fact(fact))
+    this.#intentOf = intentReader(store.intents)
     this.host = new Host(this.#hostParts())
     const { report } = this.#facts
     const shuttingDown = (): boolean => this.#ending
@@ -88,6 +96,7 @@ class Assembly {
       shuttingDown,
       watches: this.#watches,
       threads: surroundings.threads ?? this.#spares,
+      records: this.#records,
       compile: surroundings.compile,
       request: (from, name, payload) => request(this.#requestDeps(), from, name, payload),
     })
@@ -107,7 +116,7 @@ class Assembly {
   // --- who is handed what ------------------------------------------------------------------------------------------
 
   #hostParts(): HostParts {
-    const { log, manifest, registry, stateDir } = this.#parts
+    const { log, manifest, registry, store } = this.#parts
     const clock = this.#clock
     return {
       clock,
@@ -115,7 +124,7 @@ class Assembly {
       fleetDir: manifest.dir,
       facts: this.#facts,
       intentOf: this.#intentOf,
-      identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir },
+      identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir: store.dir },
       tree: () => this.#tree,
       commands: () => this.#commands,
       supervisorCommands: () => this.#supervisorCommands,
@@ -136,6 +145,8 @@ class Assembly {
       report: this.#facts.report,
       intentOf: (agent) => this.#intentOf(agent).intent,
       shuttingDown: () => this.#ending,
+      // Only at the start of the host: by then nobody has asked for anything.
+      heldBackMs: (agent) => (this.#started ? 0 : heldBackMs(this.host.directory.get(agent).deaths)),
       onRemoved: ({ id }) => this.#forget(id),
     }
   }
@@ -143,7 +154,7 @@ class Assembly {
   #commandDeps(supervisorOf: CommandDeps['supervisorOf']): CommandDeps {
     return {
       clock: this.#clock,
-      intents: this.#intents,
+      intents: this.#parts.store.intents,
       report: this.#facts.report,
       supervisorOf,
       shuttingDown: () => this.#ending,
@@ -166,8 +177,10 @@ class Assembly {
   async #start(): Promise<void> {
     const { directory } = this.host
     const began = this.#clock.now()
+    await this.#recover()
     await this.#firstIntents()
     await this.#tree.root.start(true)
+    this.#started = true
     if (this.#ending) return
     if (this.#parts.surroundings.threads === null)
       this.#spares.fill(directory.all().map(({ spec }) => spec.limits.heapMb))
@@ -175,12 +188,30 @@ class Assembly {
     this.#facts.report('host.started', { agents: directory.all().length, tookMs })
   }
 
+  /** What the host before this one did not live to write. */
+  async #recover(): Promise<void> {
+    const { store } = this.#parts
+    const supervisorOf = (agent: string): string => this.#tree.above(agent)[0]?.id ?? ''
+    const intentOf = (agent: string): Intent => this.#intentOf(agent).intent
+    const deaths = await recover({ store, clock: this.#clock, newId, supervisorOf, intentOf })
+    for (const record of deaths) {
+      this.host.directory.find(record.agent)?.deaths.push(record)
+      this.#facts.report('agent.died', hostDiedText(record), {
+        agent: record.agent,
+        instance: record.instance,
+        epoch: record.epoch,
+      })
+      this.host.onDeath(record)
+    }
+  }
+
   /** `autostart` counts only for an agent that nobody has wanted anything of yet. */
   async #firstIntents(): Promise<void> {
+    const { store } = this.#parts
     for (const agent of this.host.directory.all()) {
-      if (!agent.spec.autostart || this.#intents.read(agent.id) !== undefined) continue
+      if (!agent.spec.autostart || store.intents.read(agent.id) !== undefined) continue
       const at = this.#clock.wall()
-      await this.#intents.commit(agent.id, { intent: 'running', by: 'autostart', reason: null, at })
+      await store.intents.commit(agent.id, { intent: 'running', by: 'autostart', reason: null, at })
       agent.refresh()
     }
   }
@@ -189,7 +220,12 @@ class Assembly {
     checkTimeout(timeoutMs)
     this.#ending = true
     this.#watch.cancel()
-    const { registry, release } = this.#parts
+    const { registry, store } = this.#parts
+    const release = async (): Promise<void> => {
+      await this.#records.close(this.host.directory.all())
+      await store.close().catch((error: unknown) => this.#parts.log.error({ error }, 'the state could not be closed'))
+      await this.#parts.release()
+    }
     const { directory } = this.host
     const { root } = this.#tree
     const deps = {
@@ -208,7 +244,7 @@ class Assembly {
     const deps = {
       clock: this.#clock,
       report: this.#facts.report,
-      intents: this.#intents,
+      intents: this.#parts.store.intents,
       fleetDir: this.#parts.manifest.dir,
       tree: this.#tree,
       make: this.#maker.make,
@@ -222,7 +258,16 @@ class Assembly {
     const supervisor = this.#tree.above(id)[0]?.id ?? ''
     this.#tree.forget(id)
     this.#maker.forget(id)
+    this.#records.forget(id)
+    void this.#parts.store.write((tx) => tx.agents.remove(id)).catch(() => {})
     this.host.forget(id)
     this.#facts.report('agent.removed', { supervisor }, { agent: id })
   }
 }
+
+const hostDiedText = ({ id, cause, class: kind }: DeathRecord): FactData<'agent.died'> => ({
+  deathId: id,
+  cause,
+  class: kind,
+  text: 'ended with its host, which was killed or crashed',
+})

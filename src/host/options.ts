@@ -1,16 +1,21 @@
 /** Options of `createHost`, checked at the door. */
+import { resolve } from 'node:path'
 import type { FleetObject } from '../manifest/fleet-manifest.ts'
 import { HoltError } from '../model/error.ts'
 import { MAX_TIMER_MS } from '../platform/clock.ts'
 import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
+import { MEMORY } from '../store/database.ts'
 
 export interface HostOptions {
   /** A folder with a holt.yml, or the same tree as an object. */
   readonly fleet: string | FleetObject
   /** Folder that paths in a fleet object are relative to. @default the present folder */
   readonly baseDir?: string
-  /** Where state is kept. This version keeps it in memory only. @default ':memory:' */
-  readonly stateDir?: ':memory:'
+  /**
+   * Folder of the state, made (0700) where it is not there, or `:memory:`.
+   * @default for a fleet in a folder `$HOLT_STATE_DIR`, else the user's own place for states; for an object `:memory:`
+   */
+  readonly stateDir?: string
   /** A pino logger, or a level for one that writes JSON lines to stderr. @default 'warn' */
   readonly log?: Logger | LogLevel
   /** One deadline over the whole of `shutdown`, ms. @default 10000 */
@@ -22,7 +27,8 @@ export interface HostOptions {
 export interface CheckedOptions {
   readonly fleet: string | FleetObject
   readonly baseDir: string
-  readonly stateDir: string
+  /** Absolute, or `:memory:`; undefined: by default. */
+  readonly stateDir: string | undefined
   readonly log: Logger
   readonly shutdownTimeoutMs: number
   readonly maxAgents: number
@@ -36,20 +42,21 @@ export function checkOptions(options: HostOptions): CheckedOptions {
   const {
     fleet,
     baseDir = process.cwd(),
-    stateDir = ':memory:',
+    stateDir,
     log = 'warn',
     shutdownTimeoutMs = DEFAULT_SHUTDOWN_MS,
     maxAgents = DEFAULT_MAX_AGENTS,
   } = options
   if (typeof fleet !== 'string' && (typeof fleet !== 'object' || fleet === null))
     throw wrong('fleet', 'a folder or a fleet object', fleet)
-  if (stateDir !== ':memory:') throw wrong('stateDir', "':memory:', the only one this version has", stateDir)
+  if (stateDir !== undefined && (typeof stateDir !== 'string' || stateDir === ''))
+    throw wrong('stateDir', "a folder, or ':memory:'", stateDir)
   if (typeof log === 'string' && !LOG_LEVELS.includes(log))
     throw wrong('log', `a pino logger or one of ${LOG_LEVELS.join(', ')}`, log)
   return {
     fleet,
     baseDir,
-    stateDir,
+    stateDir: stateDir === undefined || stateDir === MEMORY ? stateDir : resolve(stateDir),
     log: typeof log === 'string' ? createLog(log) : log,
     shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
     maxAgents: checkCount(maxAgents),

@@ -56,6 +56,9 @@ export class SupervisorCommands {
     const by = options.by ?? 'program'
     if (shuttingDown()) throw new HoltError('ShuttingDown', `the host is shutting down: '${command}' is not taken`)
     const verb = this.#checked(supervisor, command)
+    if (options.dryRun === true) return { ...node(supervisor), wouldChange: wouldChange(supervisor, verb) }
+    const before = this.#held.get(id)
+    if (before !== undefined) before.preempted = true
     const held: Held = { verb, by, since: this.#deps.clock.wall(), preempted: false }
     this.#held.set(id, held)
     try {
@@ -83,7 +86,6 @@ export class SupervisorCommands {
       const text = `Cannot apply '${command}' to supervisor '${id}', which is ${supervisor.up ? 'Running' : 'Stopped'}. Valid commands: ${valid.join(', ')}`
       throw new HoltError('InvalidCommand', text, { valid })
     }
-    if (held !== undefined) held.preempted = true
     return verb
   }
 
@@ -108,6 +110,18 @@ export class SupervisorCommands {
     const { killed, stuck } = await supervisor.stop({ deadline, rule: 'supervisor', by })
     return { killed, stillRunning: stuck }
   }
+}
+
+type Change = NonNullable<SupervisorAnswer['wouldChange']>[number]
+
+/** What a command would do to the agents below. */
+function wouldChange(supervisor: Supervisor, verb: Verb): Change[] {
+  return agentsBelow(supervisor).flatMap(({ id, phase, standing }): Change[] => {
+    const ends = verb !== 'start' && LIVE.has(phase)
+    const starts = verb !== 'stop' && standing.intent === 'running' && (ends || !LIVE.has(phase))
+    if (!ends && !starts) return []
+    return [{ agent: id, thread: ends && starts ? 'ends and starts' : ends ? 'ends' : 'starts' }]
+  })
 }
 
 /** `start` while something below that ought to run does not; the others while it supervises. */

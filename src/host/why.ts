@@ -209,6 +209,7 @@ const NOT_AGAIN: Readonly<Record<Decision['rule'], string>> = {
   strategy: 'a sibling died, and a temporary child is ended with it and does not come back',
   supervisor: 'its supervisor ended',
   auto_shutdown: 'it is significant, and its supervisor ends with it',
+  recovery: 'it was not wanted running when the host came back',
   host_shutdown: 'the host is shutting down',
 }
 

@@ -33,6 +33,7 @@ export const classOf = (cause: DeathCause): DeathClass => CLASS_OF[cause]
 
 /** The step of the boot that failed. */
 export type BootStep =
+  | 'state'
   | 'manifest'
   | 'env'
   | 'identity'
@@ -86,6 +87,8 @@ export interface Decision {
     | 'final_boot_failure'
     | 'intent'
     | 'auto_shutdown'
+    /** The host had died; it starts again by its intent. */
+    | 'recovery'
   /** `give_up` and `shutdown` end the supervisor: by its budget, and by the end of a significant child. */
   readonly action: 'restart' | 'none' | 'give_up' | 'shutdown'
   readonly delayMs?: number

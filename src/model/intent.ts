@@ -34,7 +34,11 @@ export type IntentChange = Pick<IntentRecord, 'by' | 'reason' | 'at'> & {
 /** Where intents are kept. A commit that has resolved survives what the store promises to survive. */
 export interface IntentStore {
   read(agent: string): IntentRecord | undefined
-  commit(agent: string, change: IntentChange): Promise<IntentRecord>
+  /**
+   * @param condition commit only where this is the present generation
+   * @throws HoltError `GenerationMismatch`, naming the present one
+   */
+  commit(agent: string, change: IntentChange, condition?: { readonly ifGeneration?: number }): Promise<IntentRecord>
 }
 
 /** The record that follows `previous` (the default record of `fallback` where there is none). */
@@ -68,6 +72,18 @@ export interface CommandState {
   /** A restart or a retry is scheduled. */
   readonly scheduled: boolean
   readonly alive: boolean
+}
+
+/** What each command wants. */
+export const WANTS: Readonly<Record<Command, { readonly intent?: Intent; readonly admission?: Admission }>> = {
+  start: { intent: 'running' },
+  activate: { intent: 'running' },
+  suspend: { intent: 'suspended' },
+  stop: { intent: 'stopped' },
+  pause: { admission: 'cordoned' },
+  resume: { admission: 'open' },
+  restart: {},
+  kill: {},
 }
 
 const VALID: Readonly<Record<Command, (s: CommandState) => boolean>> = {

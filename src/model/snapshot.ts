@@ -63,6 +63,14 @@ export interface FleetSnapshot {
   readonly counts: Readonly<Partial<Record<Status, number>>>
 }
 
+/** What a command would change: from, to. Empty where it changes no intent. */
+export interface WouldChange {
+  readonly intent?: readonly [from: Intent, to: Intent]
+  readonly admission?: readonly [from: Admission, to: Admission]
+  /** It would end the thread that is there, or start one. */
+  readonly thread?: 'ends' | 'starts' | 'ends and starts'
+}
+
 /** What a command adds to the snapshot it answers with. */
 export interface CommandExtras {
   /** `resume`: messages that were waiting. */
@@ -71,6 +79,8 @@ export interface CommandExtras {
   readonly inFlight?: readonly InFlight[]
   /** `stop`, `suspend`, `kill`: its thread could not be ended yet. */
   readonly stillRunning?: boolean
+  /** `dryRun`: what the command would change. */
+  readonly wouldChange?: WouldChange
 }
 
 /** Options of every command. */
@@ -81,4 +91,8 @@ export interface CommandOptions {
   readonly reason?: string
   /** `stop` and `pause`: without grace. @default false */
   readonly now?: boolean
+  /** Only where this is the intent's generation; 0: nobody has wanted anything yet. @default any */
+  readonly ifGeneration?: number
+  /** Says what would change, and changes nothing. @default false */
+  readonly dryRun?: boolean
 }

@@ -7,7 +7,7 @@ import type { Status } from './canonical.ts'
 import type { InFlight, SupervisorEnd } from './death.ts'
 import type { Phase } from './lifecycle.ts'
 import type { MessageKind } from './message.ts'
-import type { AgentSnapshot, FleetSnapshot } from './snapshot.ts'
+import type { AgentSnapshot, FleetSnapshot, WouldChange } from './snapshot.ts'
 
 /** Calls of one handler over all instances. */
 export interface HandlerMetrics {
@@ -65,6 +65,8 @@ export interface SupervisorAnswer extends TreeNode {
   readonly killed?: readonly string[]
   /** Those that even that did not end. */
   readonly stillRunning?: readonly string[]
+  /** `dryRun`: the agents whose threads it would end or start. */
+  readonly wouldChange?: readonly { readonly agent: string; readonly thread: NonNullable<WouldChange['thread']> }[]
 }
 
 export interface CapabilityView {

@@ -114,6 +114,8 @@ export class Lane {
     const waitMs = Math.max(0, this.dueAt(next.id)! - clock.now())
     // Every restart goes through the clock, also one at once: a stop gets in between any two.
     if ((entry.why !== 'start' || waitMs > 0) && !(await this.#slept(waitMs))) return
+    // What came in the moment in which it woke counts too.
+    if (this.#plan.get(next.id) !== entry) return
     this.#plan.delete(next.id)
     if (wanted(next)) await start(next, entry)
     else scheduled(next, null)
@@ -151,7 +153,11 @@ export class Lane {
 
   #changed(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve
+      this.#wake = () => {
+        // From this moment on it is at work again; whoever asks in the same turn has to wait.
+        this.#resting = false
+        resolve()
+      }
     })
   }
 

@@ -22,6 +22,8 @@ export interface SupervisorDeps {
   readonly report: Report
   intentOf(agent: string): Intent
   shuttingDown(): boolean
+  /** Ms by which an agent's start is put off when its supervisor is started: it may be what the host died of. @default 0 */
+  heldBackMs?(agent: string): number
   /** A child of a `dynamic` supervisor has ended and does not come back: it is one of its children no more. */
   onRemoved(child: Child): void
 }

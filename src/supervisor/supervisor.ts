@@ -71,16 +71,19 @@ export class Supervisor {
    */
   async start(fresh: boolean): Promise<void> {
     this.revive()
-    const entry: Entry = { dueAt: this.#deps.clock.now(), fresh, why: 'start' }
+    const entryOf = ({ id, member }: Child): Entry => {
+      const heldBackMs = fresh && member.kind === 'agent' ? (this.#deps.heldBackMs?.(id) ?? 0) : 0
+      return { dueAt: this.#deps.clock.now() + heldBackMs, fresh, why: 'start' }
+    }
     if (isGrouped(this.options.strategy)) {
       const lane = this.#laneOf(this.id)
-      lane.add(new Map(this.#children.map(({ id }) => [id, entry])))
+      lane.add(new Map(this.#children.map((child) => [child.id, entryOf(child)])))
       return lane.settled()
     }
-    for (const { id } of this.#children) {
+    for (const child of this.#children) {
       if (!this.#up) return
-      const lane = this.#laneOf(id)
-      lane.add(new Map([[id, entry]]))
+      const lane = this.#laneOf(child.id)
+      lane.add(new Map([[child.id, entryOf(child)]]))
       await lane.settled()
     }
   }

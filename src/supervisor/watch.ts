@@ -4,8 +4,9 @@
  */
 import type { Agent } from '../actors/agent.ts'
 import type { Instance } from '../actors/instance.ts'
+import { WATERMARK } from '../model/heap.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
-import { judgeLife, WATERMARK } from './watchdog.ts'
+import { judgeLife } from './watchdog.ts'
 
 /** Half a heartbeat: what a thread reports is seen soon after. */
 const TICK_MS = 250

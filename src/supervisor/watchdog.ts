@@ -7,6 +7,8 @@
  * A thread that awaits something slow still beats, so it is busy and not hung; only `handlerTimeoutMs` bounds it.
  */
 
+import { WATERMARK } from '../model/heap.ts'
+
 export interface LifeSigns {
   /** Ms since the last sign of life. */
   readonly heartbeatAgeMs: number
@@ -22,19 +24,13 @@ export interface LifeSigns {
   readonly handlerTimeoutMs: number
   /** The judgement at the tick before was `unresponsive`. */
   readonly wasUnresponsive: boolean
-  /** What the last heartbeat said of the old generation, MiB; 0 before the first. */
+  /** What was alive in the old generation at the last heartbeat, MiB; 0 before the first. */
   readonly heapUsedMb: number
   /** What it may hold, MiB. */
   readonly heapMb: number
 }
 
 export type Judgement = 'good' | 'unresponsive' | 'kill' | 'handler_timeout' | 'out_of_memory'
-
-/**
- * The share of its heap above which an instance is ended. Past the limit itself V8 ends the thread, or, where the
- * allocation that fails is a large one, the whole process.
- */
-export const WATERMARK = 0.9
 
 const exceeds = (ms: number, limit: number): boolean => limit > 0 && ms > limit
 

@@ -23,7 +23,10 @@ import {
 import type { Clock, Timer } from '../platform/clock.ts'
 import { prove } from '../platform/proof.ts'
 
-/** What runs in a fake thread, by name of the event or command; a throw is a crash, a promise is in flight until it settles. */
+/**
+ * What runs in a fake thread, one at a time, by name of the event or command; a throw is a crash, a promise is in flight
+ * until it settles. A handler is not told that it is to give up.
+ */
 export interface FakeRole {
   readonly events?: Readonly<Record<string, (payload: never, thread: FakeThread) => unknown>>
   readonly commands?: Readonly<Record<string, (payload: never, thread: FakeThread) => unknown>>
@@ -38,6 +41,8 @@ export interface FakeBehaviour {
     | 'ready'
     | 'never'
     | { readonly step: Extract<BootStep, 'roles' | 'needs' | 'capabilities'>; readonly error: unknown }
+  /** How long its stop hooks take, ms by the host's clock. @default 0 */
+  readonly stopMs?: number
   /** Does not end when it is told to stop, only when it is terminated. @default false */
   readonly stubborn?: boolean
   /** Does not end when it is terminated either, as a thread inside a native call. @default false */
@@ -69,6 +74,11 @@ export class FakeThread extends EventEmitter implements Thread {
   #queue: Delivery[] = []
   #busy = false
   #ready = false
+  /** The pause that is to be acknowledged once nothing runs. */
+  #pausing: number | null = null
+  #stopping = false
+  #stopHooks: Timer | null = null
+  #hung = false
 
   constructor(agent: string, incarnation: number, behaviour: FakeBehaviour, clock: Clock) {
     super()
@@ -91,6 +101,7 @@ export class FakeThread extends EventEmitter implements Thread {
     if (!this.alive) return
     this.alive = false
     this.#heartbeat?.cancel()
+    this.#stopHooks?.cancel()
     queueMicrotask(() => {
       this.emit('exit', code)
       this.#init?.data.close()
@@ -109,10 +120,10 @@ export class FakeThread extends EventEmitter implements Thread {
     this.exit(1)
   }
 
-  /** Its loop turns no more: no heartbeats, nothing is begun. */
+  /** Its loop turns no more: no heartbeats, nothing is begun, and what it is told is not heard. */
   hang(): void {
     this.#heartbeat?.cancel()
-    this.#busy = true
+    this.#hung = true
   }
 
   /** One that could not be ended ends after all. */
@@ -129,12 +140,14 @@ export class FakeThread extends EventEmitter implements Thread {
       case 'load':
         return this.#load()
       case 'pause':
-        return this.#say({ type: 'paused', n: message.n })
+        this.#pausing = message.n
+        return this.#idle()
       case 'resume':
+        this.#pausing = null
         return this.#work()
       case 'stop':
-        if (this.behaviour.stubborn !== true && !this.#busy) this.exit(0)
-        return
+        this.#stopping = true
+        return this.#idle()
       default:
         return
     }
@@ -186,6 +199,17 @@ export class FakeThread extends EventEmitter implements Thread {
     ;(this.#init?.data as MessagePort | undefined)?.postMessage(message)
   }
 
+  /** What it was told to do as soon as nothing runs. */
+  #idle(): void {
+    if (this.#busy || this.#hung) return
+    if (this.#pausing !== null) this.#say({ type: 'paused', n: this.#pausing })
+    this.#pausing = null
+    const { stubborn = false, stopMs = 0 } = this.behaviour
+    if (!this.#stopping || stubborn) return
+    if (stopMs === 0) return this.exit(0)
+    this.#stopHooks ??= this.#clock.after(stopMs, () => this.exit(0))
+  }
+
   #take(message: DataToThread): void {
     if (message.type !== 'batch') return
     this.#queue.push(...deliveriesOf(message))
@@ -194,7 +218,7 @@ export class FakeThread extends EventEmitter implements Thread {
 
   #work(): void {
     const recorder = this.#recorder!
-    while (this.alive && this.#ready && !this.#busy && recorder.read(CELL.pause) === 0) {
+    while (this.alive && this.#ready && !this.#busy && !this.#hung && recorder.read(CELL.pause) === 0) {
       const next = this.#queue.shift()
       if (next === undefined) return
       recorder.write(CELL.begun, next.seq)
@@ -214,6 +238,7 @@ export class FakeThread extends EventEmitter implements Thread {
         (value: unknown) => {
           this.#busy = false
           this.#done(delivery, value)
+          this.#idle()
           this.#work()
         },
         (error: unknown) => this.#fail(delivery, error),
@@ -231,7 +256,7 @@ export class FakeThread extends EventEmitter implements Thread {
 
   #done({ seq, name, ask, skip }: Delivery, result: unknown): void {
     const recorder = this.#recorder!
-    if (!this.alive) return
+    if (!this.alive || this.#hung) return
     if (!skip) this.handled.push(name)
     recorder.write(CELL.done, seq)
     if (ask > 0) {

@@ -50,8 +50,12 @@ export class TestHost {
     await this.settle()
   }
 
-  /** Waits for something that takes time by the host's clock, moving it as far as that needs. */
+  /**
+   * Waits for something that takes time by the host's clock, moving it as far as that needs.
+   * @throws when an hour by that clock has not brought it
+   */
   async finish<T>(work: Promise<T>): Promise<T> {
+    const giveUpAt = this.clock.now() + GIVE_UP_MS
     let done = false
     const settled = work.finally(() => {
       done = true
@@ -60,7 +64,9 @@ export class TestHost {
     await this.settle()
     while (!done) {
       const due = this.clock.nextDue
-      if (due !== null) this.clock.advance(Math.max(0, due - this.clock.now()))
+      if (due === null || due > giveUpAt)
+        throw new Error(`waited in vain: not done after ${GIVE_UP_MS} ms by the host's clock`)
+      this.clock.advance(Math.max(0, due - this.clock.now()))
       await this.settle()
     }
     return settled
@@ -88,7 +94,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   if (dir !== null) await writeFile(join(dir, ROLE), '')
   const fleet = dir === null || typeof rest.fleet === 'string' ? rest.fleet : withRoles(rest.fleet)
   const host = await openHost(
-    { log: 'silent', ...rest, fleet, ...(dir === null ? {} : { baseDir: dir }) },
+    { log: 'silent', stateDir: ':memory:', ...rest, fleet, ...(dir === null ? {} : { baseDir: dir }) },
     { clock, random, threads, compile: async () => [] },
   )
   const kit = new TestHost(host, clock, threads, dir)
@@ -106,11 +112,21 @@ function withRoles<T>(node: T): T {
   return ('id' in mapped && 'name' in mapped && !('roles' in mapped) ? { ...mapped, roles: [ROLE] } : mapped) as T
 }
 
-const TURNS = 2
+const GIVE_UP_MS = 3_600_000
+
+/** So many turns without anything put off: a message takes one each way, and what it causes may send more. */
+const QUIET_TURNS = 4
+/** Real time for the one thing here that is not ours: reading an agent's files. */
+const PATIENCE_MS = 1000
 
 async function settle(clock: FakeClock): Promise<void> {
-  for (let turn = 0; turn < TURNS || clock.hasSoon; turn++) {
+  const patientUntil = performance.now() + PATIENCE_MS
+  for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
     clock.drainSoon()
     await new Promise((resolve) => setImmediate(resolve))
+    if (clock.hasSoon || (isReadingFiles() && performance.now() < patientUntil)) quiet = 0
   }
 }
+
+const isReadingFiles = (): boolean =>
+  process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq')

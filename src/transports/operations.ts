@@ -17,6 +17,8 @@ const name = z.string().min(1)
 const reason = z.exactOptional(z.string().describe('why, as recorded'))
 const now = z.exactOptional(z.boolean().describe('without grace'))
 const payload = z.exactOptional(z.unknown().describe('JSON data'))
+const ifGeneration = z.exactOptional(z.int().min(0))
+const dryRun = z.exactOptional(z.boolean())
 const ms = z.number().max(MAX_TIMER_MS)
 
 const nothing = z.strictObject({})
@@ -35,11 +37,17 @@ const command = <O>(
     name: verb,
     summary,
     access,
-    input: z.strictObject(graceful ? { id, reason, now } : { id, reason }) as z.ZodType<CommandInput>,
+    input: z.strictObject({
+      id,
+      reason,
+      ifGeneration,
+      dryRun,
+      ...(graceful ? { now } : {}),
+    }) as z.ZodType<CommandInput>,
     output,
     positional: ['id'],
     rest: { verb: 'POST', path: `/agents/{id}/${verb}` },
-    cli: `ID [--reason TEXT]${graceful ? ' [--now]' : ''}`,
+    cli: `ID [--reason TEXT] [--if-generation N] [--dry-run]${graceful ? ' [--now]' : ''}`,
     run: (host, { id: target, ...options }, { who }) =>
       host.command(target, verb, { ...options, by: who }) as Promise<O>,
   })
@@ -56,6 +64,8 @@ interface CommandInput {
   readonly id: string
   readonly reason?: string
   readonly now?: boolean
+  readonly ifGeneration?: number
+  readonly dryRun?: boolean
 }
 
 const ofAgentOrSupervisor = z.union([shapes.commandAnswer, shapes.supervisorAnswer])

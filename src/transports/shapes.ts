@@ -22,7 +22,7 @@ import { FACTS, type Fact, type FactKind, type Level } from '../model/fact.ts'
 import { type Admission, COMMANDS, type Intent } from '../model/intent.ts'
 import { PHASES } from '../model/lifecycle.ts'
 import { type DeadLetter, type DeadLetterReason, FATES, type Fate, type MessageKind } from '../model/message.ts'
-import type { AgentSnapshot, CommandExtras, FleetSnapshot } from '../model/snapshot.ts'
+import type { AgentSnapshot, CommandExtras, FleetSnapshot, WouldChange } from '../model/snapshot.ts'
 import type {
   AgentDetail,
   CapabilityView,
@@ -80,6 +80,7 @@ const decision = objectOf<Decision>({
     strategy: true,
     supervisor: true,
     auto_shutdown: true,
+    recovery: true,
   }),
   action: oneOf<Decision['action']>({ restart: true, none: true, give_up: true, shutdown: true }),
   delayMs: z.exactOptional(number),
@@ -99,6 +100,7 @@ const supervisorEnd = objectOf<SupervisorEnd>({
 
 const deathStep = oneOf<DeathStep>({
   watermark: true,
+  state: true,
   manifest: true,
   env: true,
   identity: true,
@@ -141,14 +143,17 @@ const axes = objectOf<Axes>({
   alive: truth,
 })
 
+const intent = oneOf<Intent>({ running: true, suspended: true, stopped: true })
+const admission = oneOf<Admission>({ open: true, cordoned: true })
+
 export const agentSnapshot = objectOf<AgentSnapshot>({
   id: text,
   name: text,
   version: text,
   phase,
   status,
-  intent: oneOf<Intent>({ running: true, suspended: true, stopped: true }),
-  admission: oneOf<Admission>({ open: true, cordoned: true }),
+  intent,
+  admission,
   generation: whole,
   isolation: z.literal('thread'),
   supervisor: text,
@@ -187,11 +192,19 @@ export const agentSnapshot = objectOf<AgentSnapshot>({
   lastDeath: deathRecord.nullable(),
 })
 
+const threadChange = z.enum(['ends', 'starts', 'ends and starts'])
+const wouldChange = objectOf<WouldChange>({
+  intent: z.exactOptional(z.tuple([intent, intent])),
+  admission: z.exactOptional(z.tuple([admission, admission])),
+  thread: z.exactOptional(threadChange),
+})
+
 /** The answer to a command: the snapshot after it, and what the command adds. */
 export const commandAnswer = extended<AgentSnapshot & CommandExtras, AgentSnapshot>(agentSnapshot, {
   drained: z.exactOptional(whole),
   inFlight: z.exactOptional(z.array(inFlight)),
   stillRunning: z.exactOptional(z.boolean()),
+  wouldChange: z.exactOptional(wouldChange),
 })
 
 export const fleetSnapshot = objectOf<FleetSnapshot>({
@@ -260,6 +273,9 @@ export const treeNode: z.ZodType<TreeNode> = objectOf<TreeNode>({
 })
 
 export const supervisorAnswer = extended<SupervisorAnswer, TreeNode>(treeNode, {
+  wouldChange: z.exactOptional(
+    z.array(objectOf<NonNullable<SupervisorAnswer['wouldChange']>[number]>({ agent: text, thread: threadChange })),
+  ),
   killed: z.exactOptional(texts),
   stillRunning: z.exactOptional(texts),
 })

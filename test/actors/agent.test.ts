@@ -1,8 +1,10 @@
 /** One agent over several instances, with threads played by the test: nothing of a dead one reaches the next. */
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { Agent } from '../../src/actors/agent.ts'
 import type { AgentDeps, AgentSpec, Prepared } from '../../src/actors/agent-spec.ts'
 import type { Router } from '../../src/actors/outbound.ts'
+import { tasksOf } from '../../src/actors/snapshot.ts'
+import type { Threads } from '../../src/actors/spawn.ts'
 import type { IntentRecord } from '../../src/model/intent.ts'
 import type { Answers, RoleInfo } from '../../src/model/wire.ts'
 import { FakeClock } from '../../src/testkit/fake-clock.ts'
@@ -12,14 +14,14 @@ import { MAILBOX } from './tested-inbox.ts'
 const workers: PlayedWorker[] = []
 const played = { roles: [] as RoleInfo[] }
 
-vi.mock('../../src/actors/spawn.ts', () => ({
-  spawnThread: () => {
+const threads: Threads = {
+  take: () => {
     const worker = new PlayedWorker()
     worker.roles = played.roles
     workers.push(worker)
     return worker
   },
-}))
+}
 
 const limits = {
   heapMb: 64,
@@ -31,7 +33,15 @@ const limits = {
   unresponsiveAfterMs: 5000,
   killAfterMs: 15_000,
 }
-const spec: AgentSpec = { id: 'a', name: 'A', version: '1.0.0', autostart: true, mailbox: MAILBOX, limits }
+const spec: AgentSpec = {
+  id: 'a',
+  name: 'A',
+  version: '1.0.0',
+  autostart: true,
+  mailbox: MAILBOX,
+  limits,
+  restart: { unkillable: 'wait' },
+}
 const prepared: Prepared = { spec, env: {}, roles: [], mounts: [], lend: null }
 const intent: IntentRecord = {
   intent: 'running',
@@ -62,6 +72,7 @@ class TestedAgent {
           this.asked.push({ name, answer })
           this.#onAsked()
         }),
+      request: async () => {},
       now: () => this.clock.now(),
     }
     let ids = 0
@@ -69,8 +80,9 @@ class TestedAgent {
     this.agent = new Agent(spec, {
       clock: this.clock,
       newId: (prefix: string) => `${prefix}_${++ids}`,
-      epochs: { next: async () => ++epochs, current: () => epochs },
+      begin: async () => ++epochs,
       router,
+      threads,
       report: () => {},
       intentOf: () => this.intent,
       shuttingDown: () => false,
@@ -133,13 +145,13 @@ describe('how much an agent has completed', () => {
     tested.agent.inbox.tell('e', 1)
     tested.agent.inbox.pump.flush()
     for (const cell of [0, 1]) recorder.write(cell, 1)
-    expect(tested.agent.completed).toBe(1)
+    expect(tasksOf(tested.agent).completed).toBe(1)
     worker.exit(1)
-    expect(tested.agent.completed).toBe(1)
+    expect(tasksOf(tested.agent).completed).toBe(1)
     const starting = tested.agent.start(false)
-    expect([tested.agent.phase, tested.agent.completed]).toEqual(['BOOTING', 1])
+    expect([tested.agent.phase, tasksOf(tested.agent).completed]).toEqual(['BOOTING', 1])
     await starting
-    expect([tested.agent.phase, tested.agent.completed]).toEqual(['ACTIVE', 1])
+    expect([tested.agent.phase, tasksOf(tested.agent).completed]).toEqual(['ACTIVE', 1])
   })
 })
 
@@ -150,7 +162,13 @@ describe('asks that waited at a stop', () => {
     const pausing = tested.agent.pause(1000, false)
     const refused = expect(tested.agent.inbox.ask('find', 1)).rejects.toMatchObject({ code: 'NotAccepting' })
     tested.agent.inbox.tell('event', 1)
-    await tested.agent.end({ cause: 'shutdown', graceMs: 0, abort: false, handOver: false })
+    await tested.agent.end({
+      cause: 'shutdown',
+      graceMs: 0,
+      abort: false,
+      handOver: false,
+      told: { rule: 'command', by: 'test' },
+    })
     await pausing
     await refused
     const second = await tested.start()

@@ -22,7 +22,7 @@ class TestedDeadLetters {
     'a',
     this.clock,
     (kind, data, subject) => void this.facts.push({ kind, ...(data as object), ...subject }),
-    (read) => this.watched.push(read),
+    (_agent, _message, read) => this.watched.push(read),
   )
 
   add(from: number, to: number): void {

@@ -33,6 +33,11 @@ class TestedOutbound implements Router {
     return this.answer(name)
   }
 
+  async request(from: string, name: string): Promise<unknown> {
+    this.calls.push(`${from} requests ${name}`)
+    return this.answer(name)
+  }
+
   take(sends: Sends): void {
     this.outbound.take(sends, this.recorder)
   }

@@ -1,6 +1,6 @@
 /** What a command, an event and an ask answer with, for people. */
 import type { Fate } from '../../model/message.ts'
-import type { AgentSnapshot, CommandExtras } from '../../model/snapshot.ts'
+import type { AgentSnapshot, CommandExtras, WouldChange } from '../../model/snapshot.ts'
 import type { SupervisorAnswer } from '../../model/view.ts'
 import { inFlightText } from './deaths.ts'
 import { statusText } from './status.ts'
@@ -12,18 +12,32 @@ export type CommandAnswer = AgentSnapshot & CommandExtras
 /** One line on how the agent stands now, and one for each thing that the command adds. */
 export function answerLines(answer: CommandAnswer | SupervisorAnswer, now: number, look: Look): string[] {
   if ('kind' in answer) return supervisorLines(answer, look)
-  const { id, phase, drained, inFlight = [] } = answer
+  const { id, phase, drained, inFlight = [], stillRunning, wouldChange } = answer
+  if (wouldChange !== undefined) return changeLines(id, wouldChange, look)
   const lines = wrap(clean(`${id}: ${statusText(answer, now)}, ${phase}`), look.width, '  ', '')
   if (drained !== undefined) lines.push(`  ${drained} that waited ${drained === 1 ? 'was' : 'were'} handed over`)
   if (inFlight.length > 0)
     lines.push(...wrap(clean(`still in flight: ${inFlightText(inFlight)}`), look.width, '    ', '  '))
+  if (stillRunning === true) lines.push('  its thread is inside a native call and could not be ended yet')
   return lines
 }
 
+/** `--dry-run`: what would change. */
+function changeLines(id: string, { intent, admission, thread }: WouldChange, look: Look): string[] {
+  const changes = [
+    ...(intent === undefined ? [] : [`intent ${intent[0]} to ${intent[1]}`]),
+    ...(admission === undefined ? [] : [`admission ${admission[0]} to ${admission[1]}`]),
+    ...(thread === undefined ? [] : [`its thread ${thread}`]),
+  ]
+  const text = changes.length === 0 ? 'nothing would change' : `would change: ${changes.join(', ')}`
+  return wrap(clean(`${id}: ${text}`), look.width, '  ', '')
+}
+
 function supervisorLines(answer: SupervisorAnswer, look: Look): string[] {
-  const { killed = [], stillRunning = [] } = answer
+  const { killed = [], stillRunning = [], wouldChange } = answer
   const named = (what: string, ids: readonly string[]): string[] =>
     ids.length === 0 ? [] : wrap(clean(`${what}: ${ids.join(', ')}`), look.width, '    ', '  ')
+  if (wouldChange !== undefined) return wouldChange.flatMap(({ agent, thread }) => changeLines(agent, { thread }, look))
   return [
     ...treeLines(answer, look),
     ...named('killed past its deadline', killed),
