@@ -68,6 +68,7 @@ export interface HostParts {
   readonly grantsOf: ViewParts['grantsOf']
   readonly spawn: (supervisor: string, options: SpawnOptions) => Promise<Spawned>
   readonly remove: (agent: Agent) => Promise<void>
+  readonly reachableAt: (socket: string | null) => void
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
 }
@@ -286,7 +287,12 @@ export class Host {
     return () => void this.#onClose?.delete(call)
   }
 
-  // --- told by boot.ts ---------------------------------------------------------------------------------------------
+  /** Where it can be spoken to, for the text that refuses a second host of the same state. */
+  reachableAt(socket: string | null): void {
+    this.#parts.reachableAt(socket)
+  }
+
+  // --- told by join.ts ---------------------------------------------------------------------------------------------
 
   snapshotOf(agent: Agent): AgentSnapshot {
     const { clock, intentOf, tree, commands } = this.#parts

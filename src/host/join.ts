@@ -132,6 +132,7 @@ class Assembly {
       grantsOf: (agent) => this.#maker.grantsOf(agent),
       spawn: (supervisor, options) => this.#spawn(supervisor, options, 'program'),
       remove: (agent) => remove(this.#tree, agent, 'program'),
+      reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),
     }

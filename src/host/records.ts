@@ -35,6 +35,7 @@ export class Records {
   readonly #counted = new Map<string, Counts>()
   #timer: Timer | null = null
   readonly #ticks: Timer
+  #closed = false
 
   constructor(store: Store, clock: Clock, agents: () => readonly Agent[]) {
     this.#store = store
@@ -94,11 +95,14 @@ export class Records {
     this.#ticks.cancel()
     this.#count(agents)
     await this.#flush()
+    this.#closed = true
+    this.#timer?.cancel()
   }
 
   // --- inside ------------------------------------------------------------------------------------------------------
 
   #schedule(): void {
+    if (this.#closed) return
     this.#timer ??= this.#clock.after(BATCH_MS, () => void this.#flush())
   }
 

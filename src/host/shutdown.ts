@@ -46,7 +46,8 @@ export async function shutDown(deps: ShutdownDeps, timeoutMs: number, by: string
   const capabilities = await registry.shutdown(controller.signal)
   timer.cancel()
   await spares.close()
-  await deps.release()
+  // The last fact, so that it is written down as well.
   report('host.stopped', { killed: [...killed] })
+  await deps.release()
   return { tookMs: Math.round(clock.now() - began), killed, stuck: [...stuck, ...capabilities.stuck] }
 }

@@ -51,6 +51,9 @@ export interface FakeBehaviour {
   readonly heapMb?: number
 }
 
+/** The same for all threads of an agent, or by their number, from 1: to fail the first two boots, say. */
+export type FakeBehaviours = FakeBehaviour | ((incarnation: number) => FakeBehaviour)
+
 interface Delivery {
   readonly seq: number
   readonly name: string
@@ -284,7 +287,7 @@ function deliveriesOf(batch: Batch): Delivery[] {
 /** Fake threads for the agents of a host, each behaving as the test has said by then. */
 export class FakeThreads implements Threads {
   readonly #clock: Clock
-  readonly #behaviours = new Map<string, FakeBehaviour>()
+  readonly #behaviours = new Map<string, FakeBehaviours>()
   readonly #threads = new Map<string, FakeThread[]>()
 
   constructor(clock: Clock) {
@@ -292,13 +295,16 @@ export class FakeThreads implements Threads {
   }
 
   /** How threads of the agent behave that are started from now on. */
-  behave(agent: string, behaviour: FakeBehaviour): void {
+  behave(agent: string, behaviour: FakeBehaviours): void {
     this.#behaviours.set(agent, behaviour)
   }
 
   take(name: string): Thread {
     const all = this.#threads.get(name) ?? []
-    const thread = new FakeThread(name, all.length + 1, this.#behaviours.get(name) ?? {}, this.#clock)
+    const incarnation = all.length + 1
+    const behaviours = this.#behaviours.get(name) ?? {}
+    const behaviour = typeof behaviours === 'function' ? behaviours(incarnation) : behaviours
+    const thread = new FakeThread(name, incarnation, behaviour, this.#clock)
     this.#threads.set(name, [...all, thread])
     return thread
   }

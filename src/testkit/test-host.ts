@@ -9,13 +9,13 @@ import { openHost } from '../host/boot.ts'
 import type { Host } from '../host/host.ts'
 import type { HostOptions } from '../host/options.ts'
 import { FakeClock } from './fake-clock.ts'
-import { type FakeBehaviour, FakeThreads } from './fake-thread.ts'
+import { type FakeBehaviours, FakeThreads } from './fake-thread.ts'
 
 export interface TestHostOptions extends Omit<HostOptions, 'baseDir'> {
   /** Folder that paths in a fleet object are relative to. @default one of its own, with a file for every path it names */
   readonly baseDir?: string
   /** How threads behave, by agent. @default all boot at once and handle everything */
-  readonly behaviours?: Readonly<Record<string, FakeBehaviour>>
+  readonly behaviours?: Readonly<Record<string, FakeBehaviours>>
   /** In place of the random number behind jitter, in [0, 1). @default 0.5 always, which is no jitter */
   readonly random?: () => number
 }

@@ -30,7 +30,8 @@ export class LiveHeap {
     if (used <= this.#collectAboveMb) return Math.min(used, this.#markMb)
     this.#collect()
     const live = this.#used()
-    this.#collectAboveMb = Math.max(this.#markMb, live * AGAIN_FACTOR)
+    // Above the mark it is measured at every beat, until the host has seen it.
+    this.#collectAboveMb = live > this.#markMb ? this.#markMb : Math.max(this.#markMb, live * AGAIN_FACTOR)
     return live
   }
 }

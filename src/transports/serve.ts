@@ -23,11 +23,13 @@ export interface Served {
 /** @throws HoltError `InvalidOption` where there can be no socket, saying what is in the way */
 export async function serve(host: Host, { socket }: ServeOptions): Promise<Served> {
   const server = await listen({ path: pathOf(host, socket), service: serviceOf(host), log: host.log })
+  host.reachableAt(server.path)
   const takeBack = host.onClose(() => void server.close('await'))
   return {
     socket: server.path,
     close() {
       takeBack()
+      host.reachableAt(null)
       return server.close()
     },
   }
