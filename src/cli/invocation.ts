@@ -39,6 +39,8 @@ export interface Options {
   readonly now?: true
   readonly ifGeneration?: number
   readonly dryRun?: true
+  readonly before?: number
+  readonly limit?: number
   readonly state?: string
   readonly logLevel?: string
 }

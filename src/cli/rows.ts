@@ -147,6 +147,14 @@ const LOOKING: readonly CommandRow[] = [
     load: async () => (await import('./deaths.ts')).deaths,
   },
   {
+    name: 'schedules',
+    group: 'Looking',
+    usage: 'ID',
+    summary: 'what the clock sends to an agent, and when next',
+    example: 'schedules librarian',
+    load: async () => (await import('./schedules.ts')).schedules,
+  },
+  {
     name: 'watch',
     group: 'Looking',
     usage: '[ID]',
@@ -237,6 +245,19 @@ const MESSAGES: readonly CommandRow[] = [
     summary: 'what an agent answers to',
     example: 'commands librarian',
     load: async () => (await import('./commands.ts')).commands,
+  },
+  {
+    name: 'dead-letters',
+    group: 'Messages',
+    usage: '[ID | VERB] [LETTER]',
+    words: 'agent, or replay or discard and the number of a letter',
+    summary: 'messages that were not handled; send one again, or throw it away',
+    example: 'dead-letters replay 12',
+    options: [
+      { flags: '--before N', text: 'only letters with a lower number', count: true },
+      { flags: '--limit N', text: 'at most so many, the newest (default: 100)', count: true },
+    ],
+    load: async () => (await import('./dead-letters.ts')).deadLetters,
   },
   {
     name: 'mailbox',

@@ -44,6 +44,9 @@ export interface MakerParts {
   readonly watches: Watches
   readonly request: Router['request']
   readonly compile: typeof compileModules
+  /** Told of a manifest that a boot has accepted, and of every move of an agent. */
+  readonly onAccepted: (manifest: AgentManifest) => void
+  readonly onMoved: (agent: Agent) => void
   readonly store: Store
   readonly records: Records
 }
@@ -70,6 +73,7 @@ export function agentMaker(parts: MakerParts): AgentMaker {
       const accept = (manifest: AgentManifest): void => {
         grants.set(child.id, manifest.capabilities)
         parts.supervisorOf(child.id).respecify(child.id, specOf(child, manifest))
+        parts.onAccepted(manifest)
       }
       const agent = new Agent(actorSpec(child), { ...deps, prepare: preparer(parts, child.id, read, accept) })
       agent.deaths.push(...parts.store.deaths.of(child.id, KEPT_DEATHS))
@@ -128,8 +132,21 @@ function preparer(
 }
 
 function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
-  const { clock, host, report, intentOf, supervisorOf, shuttingDown, log, threads, watches, request, store, records } =
-    parts
+  const {
+    clock,
+    host,
+    report,
+    intentOf,
+    supervisorOf,
+    shuttingDown,
+    log,
+    threads,
+    watches,
+    request,
+    store,
+    records,
+    onMoved,
+  } = parts
   return {
     clock,
     newId,
@@ -148,6 +165,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     onPhase: (agent, from, to) => {
       report('agent.phase', { from, to, status: agent.status }, { agent: agent.id })
       host.onPhase(agent, to)
+      onMoved(agent)
     },
     onChange: (agent) => host.onChange(agent),
     onDeath: (agent, record) => {
@@ -158,8 +176,8 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
       host.onChange(agent)
     },
     onDeadLetter: (agent, message, read) => {
-      records.deadLetter(agent, message)
-      host.onDeadLetter(read)
+      const id = records.deadLetter(agent, message)
+      host.onDeadLetter(() => ({ ...read(), id }))
     },
     onOutput: createOutput(log, clock, (output) => host.onOutput(output)),
   }

@@ -12,6 +12,7 @@ import type { Fact } from '../model/fact.ts'
 import type { Command, IntentRecord } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
+import type { ScheduleRun, ScheduleView } from '../model/schedule.ts'
 import type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from '../model/snapshot.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type {
@@ -25,10 +26,13 @@ import type {
 } from '../model/view.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Scheduler } from '../schedules/scheduler.ts'
 import { type Bus, createBus } from '../streams/bus.ts'
 import { createEveryState, createLatestState, type EveryState, type LatestState } from '../streams/state.ts'
 import { where } from '../streams/where.ts'
+import type { Channels, Published } from './channels.ts'
 import type { Commands } from './commands.ts'
+import type { DeadLetterOffice } from './dead-letters.ts'
 import type { Facts } from './facts.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { SupervisorCommands } from './supervisor-commands.ts'
@@ -68,6 +72,9 @@ export interface HostParts {
   readonly grantsOf: ViewParts['grantsOf']
   readonly spawn: (supervisor: string, options: SpawnOptions) => Promise<Spawned>
   readonly remove: (agent: Agent) => Promise<void>
+  readonly scheduler: () => Scheduler
+  readonly channels: () => Channels
+  readonly deadLetters: () => DeadLetterOffice
   readonly reachableAt: (socket: string | null) => void
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
@@ -285,6 +292,29 @@ export class Host {
     if (this.#onClose === null) call()
     this.#onClose?.add(call)
     return () => void this.#onClose?.delete(call)
+  }
+
+  /** Dead letters: listed, sent again, thrown away. */
+  get deadLetters(): DeadLetterOffice {
+    return this.#parts.deadLetters()
+  }
+
+  /**
+   * Hands an event to every agent that is bound to the channel, in order.
+   * @throws HoltError `NotCloneable`
+   */
+  publish(channel: string, event: string, payload?: unknown): Published {
+    return this.#parts.channels().publish(channel, event, payload)
+  }
+
+  /** @throws HoltError `NoSuchAgent` */
+  schedules(id: string): readonly ScheduleView[] {
+    return this.#parts.scheduler().list(this.directory.get(id).id)
+  }
+
+  /** The newest runs of a schedule, newest first. @throws HoltError `NoSuchAgent` */
+  scheduleRuns(id: string, schedule: string, limit = 100): Promise<readonly ScheduleRun[]> {
+    return this.#parts.scheduler().history(this.directory.get(id).id, schedule, limit)
   }
 
   /** Where it can be spoken to, for the text that refuses a second host of the same state. */

@@ -6,20 +6,24 @@ import { Spares } from '../actors/spares.ts'
 import type { Threads } from '../actors/spawn.ts'
 import { Watches } from '../actors/watches.ts'
 import type { Registry } from '../capabilities/registry.ts'
+import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { compileModules } from '../manifest/compile.ts'
-import type { FleetManifest } from '../manifest/fleet-manifest.ts'
+import type { FleetManifest, SupervisorManifest } from '../manifest/fleet-manifest.ts'
 import type { DeathRecord } from '../model/death.ts'
 import type { FactData } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
+import type { Scheduler } from '../schedules/scheduler.ts'
 import type { Store } from '../store/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { SupervisorDeps } from '../supervisor/supervisor-spec.ts'
 import { startWatch } from '../supervisor/watch.ts'
 import { type AgentMaker, agentMaker } from './agents.ts'
+import { Channels } from './channels.ts'
 import { type CommandDeps, Commands } from './commands.ts'
+import { DeadLetterOffice } from './dead-letters.ts'
 import { createFacts } from './facts.ts'
 import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
@@ -27,6 +31,7 @@ import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Records } from './records.ts'
 import { heldBackMs, recover } from './recover.ts'
 import { request } from './requests.ts'
+import { openScheduler } from './schedules.ts'
 import { type ShutdownReport, shutDown } from './shutdown.ts'
 import { remove, spawn } from './spawn.ts'
 import { SupervisorCommands } from './supervisor-commands.ts'
@@ -65,6 +70,9 @@ class Assembly {
   readonly #watches = new Watches()
   readonly #intentOf
   readonly #records: Records
+  readonly #scheduler: Scheduler
+  readonly #channels: Channels
+  readonly #deadLetters: DeadLetterOffice
   readonly #maker: AgentMaker
   readonly #tree: Tree
   readonly #commands: Commands
@@ -84,6 +92,10 @@ class Assembly {
     this.#intentOf = intentReader(store.intents)
     this.host = new Host(this.#hostParts())
     const { report } = this.#facts
+    const { directory } = this.host
+    this.#scheduler = openScheduler({ clock, store, directory, report })
+    this.#channels = new Channels(store, directory, clock)
+    this.#deadLetters = new DeadLetterOffice(store, this.#records, directory)
     const shuttingDown = (): boolean => this.#ending
     const supervisorOf = (agent: string): Supervisor => this.#tree.above(agent)[0]!
     this.#maker = agentMaker({
@@ -97,6 +109,8 @@ class Assembly {
       watches: this.#watches,
       threads: surroundings.threads ?? this.#spares,
       records: this.#records,
+      onAccepted: (accepted) => this.#adopt(accepted),
+      onMoved: ({ id }) => this.#scheduler.wake(id),
       compile: surroundings.compile,
       request: (from, name, payload) => request(this.#requestDeps(), from, name, payload),
     })
@@ -132,6 +146,9 @@ class Assembly {
       grantsOf: (agent) => this.#maker.grantsOf(agent),
       spawn: (supervisor, options) => this.#spawn(supervisor, options, 'program'),
       remove: (agent) => remove(this.#tree, agent, 'program'),
+      scheduler: () => this.#scheduler,
+      channels: () => this.#channels,
+      deadLetters: () => this.#deadLetters,
       reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),
@@ -179,6 +196,8 @@ class Assembly {
     const { directory } = this.host
     const began = this.#clock.now()
     await this.#recover()
+    await this.#scheduler.load()
+    for (const accepted of manifestsOf(this.#parts.manifest.root)) this.#adopt(accepted)
     await this.#firstIntents()
     await this.#tree.root.start(true)
     this.#started = true
@@ -187,6 +206,16 @@ class Assembly {
       this.#spares.fill(directory.all().map(({ spec }) => spec.limits.heapMb))
     const tookMs = Math.round(this.#clock.now() - began)
     this.#facts.report('host.started', { agents: directory.all().length, tookMs })
+  }
+
+  /** What an agent's manifest says of channels and schedules holds from its acceptance on; also while it does not run. */
+  #adopt({ id, channels, schedules }: AgentManifest): void {
+    const failed = (what: string) => (error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error)
+      this.#parts.log.error({ agent: id }, `the ${what} of agent '${id}' could not be kept: ${text}`)
+    }
+    this.#scheduler.replaceManifest(id, schedules).catch(failed('schedules'))
+    this.#channels.bind(id, channels).catch(failed('channels'))
   }
 
   /** What the host before this one did not live to write. */
@@ -223,6 +252,7 @@ class Assembly {
     this.#watch.cancel()
     const { registry, store } = this.#parts
     const release = async (): Promise<void> => {
+      await this.#scheduler.close()
       await this.#records.close(this.host.directory.all())
       await store.close().catch((error: unknown) => this.#parts.log.error({ error }, 'the state could not be closed'))
       await this.#parts.release()
@@ -260,6 +290,8 @@ class Assembly {
     this.#tree.forget(id)
     this.#maker.forget(id)
     this.#records.forget(id)
+    this.#channels.forget(id)
+    void this.#scheduler.removeAgent(id).catch(() => {})
     void this.#parts.store.write((tx) => tx.agents.remove(id)).catch(() => {})
     this.host.forget(id)
     this.#facts.report('agent.removed', { supervisor }, { agent: id })
@@ -272,3 +304,10 @@ const hostDiedText = ({ id, cause, class: kind }: DeathRecord): FactData<'agent.
   class: kind,
   text: 'ended with its host, which was killed or crashed',
 })
+
+/** Those of the agents that could be read. */
+const manifestsOf = ({ children }: SupervisorManifest): AgentManifest[] =>
+  children.flatMap((child) => {
+    if (child.kind === 'supervisor') return manifestsOf(child)
+    return child.result.ok ? [child.result.manifest] : []
+  })

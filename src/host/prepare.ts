@@ -11,6 +11,7 @@ import { loadEnv, threadEnv } from '../manifest/env.ts'
 import type { BootStep } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import { contractFiles } from '../platform/paths.ts'
+import { checkSchedules } from './schedules.ts'
 
 export interface PrepareOptions {
   /** The id under which the fleet knows it. */
@@ -38,6 +39,7 @@ async function at<T>(step: BootStep, work: () => Promise<T> | T): Promise<T> {
 export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const { registry, cacheDir, fleetDir } = options
   const manifest = await at('manifest', options.readManifest)
+  await at('manifest', () => checkSchedules(manifest))
   const env = await at('env', async () => threadEnv(process.env, await loadEnv(manifest.dir)))
   await at('identity', () => checkIdentity(options.id, manifest))
   await at('gate', () => checkGrants(manifest, registry))

@@ -23,6 +23,10 @@ const MAX_DEATHS = 1000
 /** Dead letters of one agent in one batch; a flood is told in full by its counts. */
 const MAX_LETTERS = 256
 
+interface NumberedLetter extends NewDeadLetter {
+  readonly id: number
+}
+
 type Counts = Readonly<Record<string, number>>
 
 export class Records {
@@ -30,7 +34,8 @@ export class Records {
   readonly #clock: Clock
   #facts: Fact[] = []
   #deaths: DeathRecord[] = []
-  readonly #letters = new Map<string, NewDeadLetter[]>()
+  readonly #letters = new Map<string, NumberedLetter[]>()
+  #lastLetter: number
   /** What the store has of each agent's counters. */
   readonly #counted = new Map<string, Counts>()
   #timer: Timer | null = null
@@ -40,6 +45,7 @@ export class Records {
   constructor(store: Store, clock: Clock, agents: () => readonly Agent[]) {
     this.#store = store
     this.#clock = clock
+    this.#lastLetter = store.deadLetters.lastId()
     this.#ticks = clock.every(COUNTERS_MS, () => this.#count(agents()))
   }
 
@@ -56,12 +62,15 @@ export class Records {
     void this.#flush()
   }
 
-  deadLetter(agent: string, message: DeadMessage): void {
+  /** @returns its id, by which it can be sent again */
+  deadLetter(agent: string, message: DeadMessage): number {
     const { reason, kind, name, body, from = null, deliveryCount, deathId = null, messageId = null, to } = message
     const letters = this.#letters.get(agent) ?? []
     this.#letters.set(agent, letters)
     const at = this.#clock.wall()
+    const id = ++this.#lastLetter
     letters.push({
+      id,
       agent: to ?? agent,
       at,
       reason,
@@ -75,6 +84,7 @@ export class Records {
     })
     if (letters.length > MAX_LETTERS) letters.shift()
     this.#schedule()
+    return id
   }
 
   /** Takes over what the store has counted of an agent. */
@@ -106,12 +116,17 @@ export class Records {
     this.#timer ??= this.#clock.after(BATCH_MS, () => void this.#flush())
   }
 
+  /** Resolves once what is known by now is on disk, or was refused. */
+  flush(): Promise<void> {
+    return this.#flush()
+  }
+
   async #flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = null
     const facts = this.#facts
     const deaths = this.#deaths
-    const letters = [...this.#letters.values()].flat()
+    const letters = [...this.#letters.values()].flat().sort((a, b) => a.id - b.id)
     this.#facts = []
     this.#deaths = []
     this.#letters.clear()
@@ -125,12 +140,12 @@ export class Records {
     }
   }
 
-  #write(tx: Tables, facts: readonly Fact[], deaths: readonly DeathRecord[], letters: readonly NewDeadLetter[]): void {
+  #write(tx: Tables, facts: readonly Fact[], deaths: readonly DeathRecord[], letters: readonly NumberedLetter[]): void {
     for (const record of deaths) {
       tx.deaths.add(record)
       tx.instances.ended(record.agent, record.instance)
     }
-    for (const letter of letters) tx.deadLetters.add(letter)
+    for (const letter of letters) tx.deadLetters.add(letter, letter.id)
     tx.facts.append(facts)
   }
 

@@ -55,6 +55,7 @@ export class Tree {
   async revive(id: string): Promise<void> {
     const above = this.above(id)
     await Promise.all(above.map((supervisor) => supervisor.settled()))
+    if (this.supervisors.has(id)) this.#parents.get(id)?.forgive(id)
     for (const supervisor of above) {
       if (supervisor.up) continue
       // A restart of it that its parent has planned would end what is started now.

@@ -12,7 +12,9 @@ import { type IntentRecord, validCommands } from '../model/intent.ts'
 import type { AgentSnapshot, FleetSnapshot } from '../model/snapshot.ts'
 import type { AgentDetail, CapabilityView, MailboxView, TreeNode, WaitingMessage, Why } from '../model/view.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Scheduler } from '../schedules/scheduler.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
+import type { Channels } from './channels.ts'
 import type { Tree } from './tree.ts'
 import { explain } from './why.ts'
 
@@ -23,6 +25,8 @@ export interface ViewParts {
   readonly intentOf: (agent: string) => IntentRecord
   readonly grantsOf: (agent: string) => readonly Grant[]
   readonly tree: () => Tree
+  readonly scheduler: () => Scheduler
+  readonly channels: () => Channels
   readonly snapshotOf: (agent: Agent) => AgentSnapshot
 }
 
@@ -40,7 +44,7 @@ export class Views {
   }
 
   detail(id: string): AgentDetail {
-    const { directory, snapshotOf, grantsOf } = this.#parts
+    const { directory, snapshotOf, grantsOf, channels, scheduler } = this.#parts
     const agent = directory.get(id)
     const { limits } = agent.spec
     return {
@@ -53,8 +57,8 @@ export class Views {
       })),
       capabilities: grantsOf(id).map((grant) => ({ id: grant.id, methods: grant.allow })),
       invocationMetrics: agent.invocations.metrics(),
-      channels: [],
-      schedules: [],
+      channels: channels().of(id),
+      schedules: scheduler().list(id),
       limits: {
         heapMb: limits.heapMb,
         bootTimeoutMs: limits.bootTimeoutMs,

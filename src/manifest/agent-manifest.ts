@@ -2,7 +2,9 @@
  * An agent as its manifest describes it. `AgentManifest` is what the loader returns: checked, every default filled in,
  * paths absolute. `AgentObject` is what an embedding program may write in place of an agent.yml. Types only.
  */
+
 import type { Limits, MailboxOptions, Unkillable } from '../model/agent-options.ts'
+import type { ScheduleInput } from '../model/schedule.ts'
 
 /** `permanent`: always; `transient`: not after a normal end; `temporary`: never. */
 export type RestartType = 'permanent' | 'transient' | 'temporary'
@@ -57,6 +59,10 @@ export interface AgentManifest {
   readonly mailbox: MailboxOptions
   readonly limits: Limits
   readonly restart: RestartOptions
+  /** Channels whose events reach the agent. @default none */
+  readonly channels: readonly string[]
+  /** Events that are sent to it by the clock. @default none */
+  readonly schedules: readonly ScheduleInput[]
   readonly isolation: 'thread'
   /** Folder of the agent: where its `.env` and its roles are looked for. */
   readonly dir: string
@@ -81,5 +87,7 @@ export interface AgentObject {
     readonly maxRestarts?: number
     readonly unkillable?: Unkillable
   }
+  readonly channels?: readonly string[]
+  readonly schedules?: readonly ScheduleInput[]
   readonly isolation?: 'thread'
 }

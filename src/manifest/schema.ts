@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import type { Unkillable } from '../model/agent-options.ts'
 import { OVERFLOWS } from '../model/mailbox-policy.ts'
+import { MISSED_POLICIES, OVERLAPS, SCHEDULE_LIMITS, type ScheduleInput } from '../model/schedule.ts'
 import type { Backoff, Grant, RestartType, Shutdown } from './agent-manifest.ts'
 import { DEFAULTS } from './defaults.ts'
 import {
@@ -102,6 +103,25 @@ const restart = map({
   unkillable: oneOf(UNKILLABLE).default(r.unkillable),
 })
 
+const EVENT_BYTES = 200
+const PATTERN_BYTES = 200
+
+/** Its form. Patterns, zones and dates are checked where they are read: by the room of the schedules. */
+const schedule = map({
+  id: id(),
+  event: text(EVENT_BYTES),
+  payload: z.unknown().optional(),
+  cron: text(PATTERN_BYTES).optional(),
+  everyMs: whole(SCHEDULE_LIMITS.everyMinMs, SCHEDULE_LIMITS.everyMaxMs).optional(),
+  at: choose<string>(() => text(PATTERN_BYTES)).optional(),
+  timezone: text(PATTERN_BYTES).optional(),
+  overlap: oneOf(OVERLAPS).optional(),
+  missed: oneOf(MISSED_POLICIES).optional(),
+}).superRefine(({ cron, everyMs, at }, ctx) => {
+  const times = [cron, everyMs, at].filter((one) => one !== undefined)
+  if (times.length !== 1) ctx.addIssue({ code: 'custom', message: 'exactly one of cron, everyMs and at' })
+})
+
 export const agentSchema = map({
   id: id(),
   name: text(NAME_BYTES),
@@ -114,5 +134,11 @@ export const agentSchema = map({
   mailbox: mailbox.prefault({}),
   limits: limits.prefault({}),
   restart: restart.prefault({}),
+  channels: list(id(), 'names of channels')
+    .superRefine(unique((name) => name, 'each channel once'))
+    .default([]),
+  schedules: (list(schedule, 'maps { id, cron or everyMs or at, event }') as z.ZodArray<z.ZodType<ScheduleInput>>)
+    .superRefine(unique((one: ScheduleInput) => one.id, 'each id once'))
+    .default([]),
   isolation: z.literal('thread', { error: 'thread (this version has no other isolation)' }).default(DEFAULTS.isolation),
 })

@@ -26,6 +26,7 @@ export const ERRORS = {
   NoSuchAgent: row('No agent has this id. The message names the nearest one.', 404, 3),
   NoSuchOperation: row('The host has no operation of this name. The message names the nearest one.', 404, 3),
   NoSuchCommand: row('The agent has no such command. `commands` lists those it has.', 404, 3),
+  NoSuchDeadLetter: row('There is no dead letter of this id any more. `dead-letters` lists those there are.', 404, 3),
   NoSuchCapability: row('The agent was not granted this capability or method. Grant it in agent.yml.', 403, 3),
   NotAccepting: row('The agent takes no messages now. Start or activate it first.', 409, 4, true),
   CommandBusy: row('An exclusive command is still running. Wait until it ends.', 409, 5, true),

@@ -92,6 +92,27 @@ export const FACTS = {
     'info',
     (d) => `'${d.command}' of supervisor '${d.supervisor}' by ${d.by}: ${d.outcome}`,
   ),
+  'schedule.fired': fact<{ schedule: string; dueAt: number; outcome: string; detail?: string }>(
+    'debug',
+    (d) => `schedule '${d.schedule}': ${d.outcome}${d.detail === undefined ? '' : ` (${d.detail})`}`,
+  ),
+  'schedule.skipped': fact<{ schedule: string; dueAt: number; detail: string }>(
+    'warn',
+    (d) => `schedule '${d.schedule}' was skipped: ${d.detail}`,
+  ),
+  'schedule.missed': fact<{ schedule: string; count: number; more: boolean; detail: string }>(
+    'warn',
+    (d) => `schedule '${d.schedule}' missed ${d.more ? 'at least ' : ''}${d.count} due times: ${d.detail}`,
+  ),
+  'schedule.failed': fact<{ schedule: string; detail: string }>(
+    'error',
+    (d) => `schedule '${d.schedule}' cannot be kept: ${d.detail}`,
+  ),
+  'host.clock_stepped': fact<{ byMs: number }>(
+    'warn',
+    (d) => `the wall clock was set by ${d.byMs} ms, or the machine slept`,
+  ),
+  'state.degraded': fact<{ code: string; text: string }>('error', (d) => d.text),
   'observer.failed': fact<{ stream: string; error: string }>(
     'error',
     (d) => `an observer of ${d.stream} threw and was cut off: ${d.error}`,

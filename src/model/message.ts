@@ -81,6 +81,11 @@ export interface AskOptions {
 export interface SendOptions {
   /** Past this age the event is not begun any more (fate `expired`). @default no limit */
   readonly ttlMs?: number
+  /**
+   * Its id, for a durable mailbox: one that waits there or was handled within a day is not taken twice.
+   * @default one of its own
+   */
+  readonly messageId?: string
   /** ArrayBuffers to move instead of copy; lost if the thread dies before it begins the message. @default none */
   readonly transfer?: readonly ArrayBuffer[]
 }

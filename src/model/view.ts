@@ -7,6 +7,7 @@ import type { Status } from './canonical.ts'
 import type { InFlight, SupervisorEnd } from './death.ts'
 import type { Phase } from './lifecycle.ts'
 import type { MessageKind } from './message.ts'
+import type { ScheduleView } from './schedule.ts'
 import type { AgentSnapshot, FleetSnapshot, WouldChange } from './snapshot.ts'
 
 /** Calls of one handler over all instances. */
@@ -34,10 +35,9 @@ export interface AgentDetail extends AgentSnapshot {
   readonly equippedCompetencies: readonly Competency[]
   readonly capabilities: readonly { readonly id: string; readonly methods: readonly string[] }[]
   readonly invocationMetrics: Readonly<Record<string, HandlerMetrics>>
-  /** Not in this version: always empty. */
+  /** Those it is bound to, by name. */
   readonly channels: readonly string[]
-  /** Not in this version: always empty. */
-  readonly schedules: readonly { readonly id: string }[]
+  readonly schedules: readonly ScheduleView[]
   readonly limits: Limits
 }
 

@@ -62,6 +62,7 @@ export class DeadLetters {
   readonly #add
   readonly #remove
   readonly #mark
+  readonly #last
   readonly #trim
   readonly #trimOf
 
@@ -72,7 +73,8 @@ export class DeadLetters {
     this.#list = connection.query(ROW, 'FROM dead_letters WHERE id < ? ORDER BY id DESC LIMIT ?')
     this.#listOf = connection.query(ROW, 'FROM dead_letters WHERE agent = ? AND id < ? ORDER BY id DESC LIMIT ?')
     this.#get = connection.query(ROW, 'FROM dead_letters WHERE id = ?')
-    this.#add = connection.insert('dead_letters', [...COLUMNS, ...MORE_COLUMNS])
+    this.#last = connection.query({ seq: integer }, "FROM sqlite_sequence WHERE name = 'dead_letters'")
+    this.#add = connection.insert('dead_letters', ['id', ...COLUMNS, ...MORE_COLUMNS])
     this.#remove = connection.change('DELETE FROM dead_letters WHERE id = ?')
     this.#mark = connection.change('UPDATE dead_letters SET replayed_at = ? WHERE id = ?')
     this.#trim = connection.change(
@@ -95,10 +97,19 @@ export class DeadLetters {
     return row === undefined ? undefined : letterOf(row)
   }
 
-  /** @returns its id */
-  add({ agent, at, reason, kind, name, payload, from, deliveryCount, deathId, messageId }: NewDeadLetter): number {
+  /** The highest id ever given; 0 before the first. */
+  lastId(): number {
+    return this.#last.get()?.seq ?? 0
+  }
+
+  /** @param id higher than all before; null: the next one
+   * @returns its id */
+  add(
+    { agent, at, reason, kind, name, payload, from, deliveryCount, deathId, messageId }: NewDeadLetter,
+    id: number | null = null,
+  ): number {
     const { rowId } = this.#add.run(
-      ...[agent, at, reason, kind, name, payload.body, payload.encoding, from],
+      ...[id, agent, at, reason, kind, name, payload.body, payload.encoding, from],
       ...[deliveryCount, deathId, messageId],
     )
     if (this.#ofAgent.isDue(agent)) this.#trimOf.run(agent, agent, this.#retention.deadLettersPerAgent)

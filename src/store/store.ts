@@ -67,7 +67,7 @@ export class Store {
   readonly instances: Pick<Instances, 'open'>
   readonly deaths: Pick<Deaths, 'of' | 'all' | 'get'>
   readonly facts: Pick<Facts, 'after' | 'lastSeq' | 'firstSeq'>
-  readonly deadLetters: Pick<DeadLetters, 'list' | 'get'>
+  readonly deadLetters: Pick<DeadLetters, 'list' | 'get' | 'lastId'>
   readonly mailboxes: Pick<Mailboxes, 'load' | 'depth' | 'seen'>
   readonly memory: Pick<AgentMemory, 'get' | 'list'>
   readonly sessions: Pick<Sessions, 'list' | 'get' | 'page'>

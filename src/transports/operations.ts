@@ -21,7 +21,11 @@ const ifGeneration = z.exactOptional(z.int().min(0))
 const dryRun = z.exactOptional(z.boolean())
 const ms = z.number().max(MAX_TIMER_MS)
 
+const number = z.int().min(1)
+const limit = z.int().min(1).max(1000)
+
 const nothing = z.strictObject({})
+const ofDeadLetter = z.strictObject({ letter: number })
 const ofAgent = z.strictObject({ id })
 const ofSome = z.strictObject({ id: z.exactOptional(id) })
 
@@ -182,6 +186,28 @@ const LOOKING: readonly Operation[] = [
     cli: 'ID',
     run: (host, input) => host.mailbox(input.id),
   }),
+  call({
+    name: 'schedules',
+    summary: 'what is sent to an agent by the clock, when next, and what the last time came to',
+    access: 'read',
+    input: ofAgent,
+    output: z.array(shapes.scheduleView),
+    positional: ['id'],
+    rest: { verb: 'GET', path: '/agents/{id}/schedules' },
+    cli: 'ID',
+    run: (host, input) => [...host.schedules(input.id)],
+  }),
+  call({
+    name: 'deadLetters',
+    summary: 'messages that were not handled, of one agent or of all, the newest at the end',
+    access: 'read',
+    input: z.strictObject({ id: z.exactOptional(id), before: z.exactOptional(number), limit: z.exactOptional(limit) }),
+    output: z.array(shapes.deadLetter),
+    positional: ['id'],
+    rest: { verb: 'GET', path: '/dead-letters', agentPath: '/agents/{id}/dead-letters' },
+    cli: '[ID] [--before N] [--limit N]',
+    run: (host, { id: agent, ...page }) => host.deadLetters.list(agent, page),
+  }),
   stream({
     name: 'watch',
     summary: 'every fact from now on, of one agent or of all',
@@ -275,6 +301,28 @@ const SENDING: readonly Operation[] = [
     rest: { verb: 'POST', path: '/agents/{id}/mailbox/purge' },
     cli: 'ID',
     run: (host, input) => host.purge(input.id),
+  }),
+  call({
+    name: 'replay',
+    summary: 'sends a dead letter to its agent again',
+    access: 'control',
+    input: ofDeadLetter,
+    output: shapes.fate,
+    positional: ['letter'],
+    rest: { verb: 'POST', path: '/dead-letters/{letter}/replay' },
+    cli: 'LETTER',
+    run: (host, input) => host.deadLetters.replay(input.letter),
+  }),
+  call({
+    name: 'discard',
+    summary: 'throws a dead letter away',
+    access: 'control',
+    input: ofDeadLetter,
+    output: shapes.deadLetter,
+    positional: ['letter'],
+    rest: { verb: 'POST', path: '/dead-letters/{letter}/discard' },
+    cli: 'LETTER',
+    run: (host, input) => host.deadLetters.discard(input.letter),
   }),
   call({
     name: 'shutdown',

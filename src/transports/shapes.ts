@@ -22,6 +22,7 @@ import { FACTS, type Fact, type FactKind, type Level } from '../model/fact.ts'
 import { type Admission, COMMANDS, type Intent } from '../model/intent.ts'
 import { PHASES } from '../model/lifecycle.ts'
 import { type DeadLetter, type DeadLetterReason, FATES, type Fate, type MessageKind } from '../model/message.ts'
+import { MISSED_POLICIES, OVERLAPS, type ScheduleOrigin, type ScheduleView } from '../model/schedule.ts'
 import type { AgentSnapshot, CommandExtras, FleetSnapshot, WouldChange } from '../model/snapshot.ts'
 import type {
   AgentDetail,
@@ -143,6 +144,8 @@ const axes = objectOf<Axes>({
   alive: truth,
 })
 
+const runOutcome = z.enum([...FATES, 'failed', 'pending', 'skipped', 'missed'])
+
 const intent = oneOf<Intent>({ running: true, suspended: true, stopped: true })
 const admission = oneOf<Admission>({ open: true, cordoned: true })
 
@@ -249,12 +252,31 @@ const handlerMetrics = objectOf<HandlerMetrics>({
 
 const methodsOf = { id: text, methods: texts }
 
+export const scheduleView = objectOf<ScheduleView>({
+  id: text,
+  event: text,
+  cron: text.nullable(),
+  everyMs: number.nullable(),
+  at: number.nullable(),
+  timezone: text,
+  overlap: z.enum(OVERLAPS),
+  missed: z.enum(MISSED_POLICIES),
+  origin: oneOf<ScheduleOrigin>({ manifest: true, runtime: true }),
+  nextAt: number.nullable(),
+  lastFiredAt: number.nullable(),
+  lastOutcome: runOutcome.nullable(),
+  lastDetail: text.nullable(),
+  running: z.boolean(),
+  waiting: whole,
+  missedCount: whole,
+})
+
 export const agentDetail = extended<AgentDetail, AgentSnapshot>(agentSnapshot, {
   equippedCompetencies: z.array(objectOf<Competency>({ name: text, events: texts, commands: texts, needs: texts })),
   capabilities: z.array(objectOf<AgentDetail['capabilities'][number]>(methodsOf)),
   invocationMetrics: z.record(text, handlerMetrics),
   channels: texts,
-  schedules: z.array(objectOf<AgentDetail['schedules'][number]>({ id: text })),
+  schedules: z.array(scheduleView),
   limits,
 })
 

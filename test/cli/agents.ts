@@ -20,6 +20,7 @@ export const agent = (over: Partial<AgentSnapshot> = {}): AgentSnapshot => ({
   supervisor: 'root',
   axes: { desiredStatus: 'running', identityVerified: true, acceptingWork: true, health: 'good', alive: true },
   healthCause: null,
+  unkillable: false,
   superseded: false,
   activity: 'idle',
   instance: { id: 'i-1', epoch: 3, startedAt: NOW - 12_000, uptimeMs: 12_000 },

@@ -6,7 +6,15 @@ import { COMMANDS } from '../../src/model/intent.ts'
 import { OPERATIONS } from '../../src/transports/operations.ts'
 
 /** Operations that the CLI has under another name, or as a part of another command. */
-const ELSEWHERE: Readonly<Record<string, string>> = { shutdown: 'down', purge: 'mailbox' }
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  shutdown: 'down',
+  purge: 'mailbox',
+  deadLetters: 'dead-letters',
+  replay: 'dead-letters',
+  discard: 'dead-letters',
+}
+/** Commands of more than one operation: their usage is their own. */
+const SEVERAL = ['mailbox', 'dead-letters']
 /** Commands that are no operation, or more than one. */
 const OWN = ['up', 'down', 'validate', 'attach']
 
@@ -18,7 +26,7 @@ describe('the commands', () => {
     expect([...new Set([...operations, ...OWN])].sort()).toEqual(ROWS.map(({ name }) => name).sort())
   })
 
-  it.each(ROWS.filter(({ name }) => !OWN.includes(name) && name !== 'mailbox'))(
+  it.each(ROWS.filter(({ name }) => !OWN.includes(name) && !SEVERAL.includes(name)))(
     '$name is written as its operation says',
     ({ name, usage, options = [] }) => {
       const { cli } = operation(name)

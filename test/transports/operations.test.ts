@@ -23,14 +23,23 @@ const NAMES = [
     'deaths',
     'why',
     'mailbox',
+    'schedules',
+    'deadLetters',
     'watch',
     'logs',
   ],
   ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
+  ...['replay', 'discard'],
 ]
 
 /** How the CLI's usage writes a positional argument. */
-const WORD: Readonly<Record<string, string>> = { id: 'ID', event: 'EVENT', command: 'COMMAND', payload: 'JSON' }
+const WORD: Readonly<Record<string, string>> = {
+  id: 'ID',
+  event: 'EVENT',
+  command: 'COMMAND',
+  payload: 'JSON',
+  letter: 'LETTER',
+}
 
 const keysOf = (input: z.ZodType): string[] => Object.keys((input as unknown as z.ZodObject).shape)
 const kebab = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
