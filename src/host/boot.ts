@@ -42,10 +42,12 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
   const { fleet, baseDir } = checked
   const manifest = typeof fleet === 'string' ? await loadFleet(fleet) : await fleetFromObject(fleet, baseDir)
   checkSize(manifest, checked.maxAgents)
+  const log = checked.log
+  const faults = { tell: ({ code, details, message }: HoltError): void => log.error({ code, ...details }, message) }
   const store = await openStore({
     dir: checked.stateDir ?? defaultStateDir(options, manifest.dir),
     clock: surroundings.clock,
-    onFault: (fault) => checked.log.error({ code: fault.code, ...fault.details }, fault.message),
+    onFault: (fault) => faults.tell(fault),
   })
   const cacheDir = await privateFolder()
   const abandon = (): void => rmSync(cacheDir, { recursive: true, force: true })
@@ -59,7 +61,7 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
   }
   try {
     const registry = await openRegistry(manifest, cacheDir, checked.log)
-    return join({ manifest, cacheDir, registry, store, release, surroundings, ...checked })
+    return join({ manifest, cacheDir, registry, store, faults, release, surroundings, ...checked })
   } catch (error) {
     await release()
     await store.close()

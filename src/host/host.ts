@@ -62,6 +62,7 @@ export interface HostParts {
   /** The folder that the fleet was read from, or that its paths are relative to. */
   readonly fleetDir: string
   readonly identity: HostIdentity
+  readonly stateFault: () => FleetSnapshot['host']['stateFault']
   readonly facts: Facts
   readonly intentOf: (agent: string) => IntentRecord
   /** Called once all agents exist. */
@@ -179,7 +180,8 @@ export class Host {
   fleet(): FleetSnapshot {
     const { identity, clock } = this.#parts
     const agents = this.directory.all().map((agent) => this.snapshotOf(agent))
-    const host = { ...identity, pid: process.pid, uptimeMs: clock.wall() - identity.startedAt }
+    const stateFault = this.#parts.stateFault()
+    const host = { ...identity, stateFault, pid: process.pid, uptimeMs: clock.wall() - identity.startedAt }
     return { host, agents, counts: countsOf(agents) }
   }
 

@@ -10,13 +10,16 @@ import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { compileModules } from '../manifest/compile.ts'
 import type { FleetManifest, SupervisorManifest } from '../manifest/fleet-manifest.ts'
 import type { DeathRecord } from '../model/death.ts'
+import type { HoltError } from '../model/error.ts'
 import type { FactData } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
+import type { FleetSnapshot } from '../model/snapshot.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
 import type { Scheduler } from '../schedules/scheduler.ts'
 import type { Store } from '../store/store.ts'
+import type { StoreHealth } from '../store/writer.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { SupervisorDeps } from '../supervisor/supervisor-spec.ts'
 import { startWatch } from '../supervisor/watch.ts'
@@ -53,6 +56,8 @@ export interface JoinParts extends CheckedOptions {
   readonly cacheDir: string
   readonly registry: Registry
   readonly store: Store
+  /** Who is told that the state cannot be saved; the host, once there is one. */
+  readonly faults: { tell: (fault: HoltError) => void }
   /** Last of all: timers, compiler, folders. */
   readonly release: () => Promise<void>
   readonly surroundings: Surroundings
@@ -92,6 +97,7 @@ class Assembly {
     this.#intentOf = intentReader(store.intents)
     this.host = new Host(this.#hostParts())
     const { report } = this.#facts
+    parts.faults.tell = ({ code, message: text }) => report('state.degraded', { code, text })
     const { directory } = this.host
     this.#scheduler = openScheduler({ clock, store, directory, report })
     this.#channels = new Channels(store, directory, clock)
@@ -139,6 +145,7 @@ class Assembly {
       facts: this.#facts,
       intentOf: this.#intentOf,
       identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir: store.dir },
+      stateFault: () => faultOf(store.health),
       tree: () => this.#tree,
       commands: () => this.#commands,
       supervisorCommands: () => this.#supervisorCommands,
@@ -311,3 +318,9 @@ const manifestsOf = ({ children }: SupervisorManifest): AgentManifest[] =>
     if (child.kind === 'supervisor') return manifestsOf(child)
     return child.result.ok ? [child.result.manifest] : []
   })
+
+function faultOf(health: StoreHealth): FleetSnapshot['host']['stateFault'] {
+  if (health.state === 'ok') return null
+  const { code, message } = health.reason
+  return { code, text: message, since: health.since }
+}

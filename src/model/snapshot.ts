@@ -58,6 +58,8 @@ export interface FleetSnapshot {
     readonly startedAt: number
     readonly uptimeMs: number
     readonly stateDir: string
+    /** Why nothing can be saved now, and since when; null while all is well. */
+    readonly stateFault: { readonly code: string; readonly text: string; readonly since: number } | null
   }
   readonly agents: readonly AgentSnapshot[]
   readonly counts: Readonly<Partial<Record<Status, number>>>

@@ -218,6 +218,11 @@ export const fleetSnapshot = objectOf<FleetSnapshot>({
     startedAt: number,
     uptimeMs: number,
     stateDir: text,
+    stateFault: objectOf<NonNullable<FleetSnapshot['host']['stateFault']>>({
+      code: text,
+      text,
+      since: number,
+    }).nullable(),
   }),
   agents: z.array(agentSnapshot),
   counts,

@@ -62,7 +62,15 @@ export const fleet = (agents: readonly AgentSnapshot[]): FleetSnapshot => {
   const counts: Record<string, number> = {}
   for (const { status } of agents) counts[status] = (counts[status] ?? 0) + 1
   return {
-    host: { id: 'h-1', pid: 4242, version: '0.1.0', startedAt: NOW - 125_000, uptimeMs: 125_000, stateDir: ':memory:' },
+    host: {
+      id: 'h-1',
+      pid: 4242,
+      version: '0.1.0',
+      startedAt: NOW - 125_000,
+      uptimeMs: 125_000,
+      stateDir: ':memory:',
+      stateFault: null,
+    },
     agents,
     counts,
   }

@@ -33,13 +33,46 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     "a capability call was refused: 'text.drop' is not granted",
   ],
   'supervisor.gave_up': [
-    { supervisor: 'root', restarts: 4, withinMs: 30.2, intensity: 3, periodMs: 5000 },
-    "supervisor 'root' gave up: 4 restarts in 30 ms, more than 3 in 5000 ms allowed",
+    {
+      supervisor: 'root',
+      restarts: 4,
+      withinMs: 30.2,
+      intensity: 3,
+      periodMs: 5000,
+      filledBy: ['a', 'b', 'a', 'a'],
+    },
+    "supervisor 'root' gave up: 4 restarts in 30 ms (a, b, a, a), more than 3 in 5000 ms allowed",
   ],
+  'supervisor.ended': [
+    { supervisor: 'inner', child: 'main' },
+    "supervisor 'inner' ended: its significant child 'main' has ended (auto_shutdown)",
+  ],
+  'agent.unkillable': [
+    { afterMs: 1000, replaced: false },
+    'its thread is inside a native call and cannot be ended (1000 ms after it was told to): fenced; no other is started before it ends',
+  ],
+  'agent.unkillable_ended': [{}, 'a thread that could not be ended has ended'],
+  'agent.spawned': [{ supervisor: 'pool', by: 'ann' }, "added under supervisor 'pool' by ann"],
+  'agent.removed': [{ supervisor: 'pool' }, "is a child of supervisor 'pool' no more"],
   'supervisor.command': [
     { supervisor: 'root', command: 'stop', by: 'ops', outcome: 'Stopped' },
     "'stop' of supervisor 'root' by ops: Stopped",
   ],
+  'schedule.fired': [
+    { schedule: 'nightly', dueAt: 1, outcome: 'queued', detail: 'it is PAUSED' },
+    "schedule 'nightly': queued (it is PAUSED)",
+  ],
+  'schedule.skipped': [
+    { schedule: 'nightly', dueAt: 1, detail: 'running since 1' },
+    "schedule 'nightly' was skipped: running since 1",
+  ],
+  'schedule.missed': [
+    { schedule: 'nightly', count: 2, more: true, detail: 'the host was down' },
+    "schedule 'nightly' missed at least 2 due times: the host was down",
+  ],
+  'schedule.failed': [{ schedule: 'nightly', detail: 'disk full' }, "schedule 'nightly' cannot be kept: disk full"],
+  'host.clock_stepped': [{ byMs: -7 }, 'the wall clock was set by -7 ms, or the machine slept'],
+  'state.degraded': [{ code: 'StateFull', text: 'the disk is full' }, 'the disk is full'],
   'observer.failed': [{ stream: 'facts$', error: 'boom' }, 'an observer of facts$ threw and was cut off: boom'],
   'stream.gap': [{ stream: 'facts$', missed: 7 }, 'a slow subscriber of facts$ missed 7'],
 }
@@ -62,6 +95,16 @@ describe('a fact', () => {
   it.each([
     ['host.stopped', { killed: ['a', 'b'] }, 'host stopped; killed past the deadline: a, b'],
     ['agent.restart_scheduled', { delayMs: 0, attempt: 1, supervisor: 's' }, "restart 1 at once, by supervisor 's'"],
+    [
+      'agent.restart_scheduled',
+      { delayMs: 2000, attempt: 0, supervisor: 's', along: 'b' },
+      "restart along with 'b' in 2000 ms, by supervisor 's'",
+    ],
+    [
+      'agent.unkillable',
+      { afterMs: 1000, replaced: true },
+      'its thread is inside a native call and cannot be ended (1000 ms after it was told to): fenced and replaced',
+    ],
     [
       'message.dead_letter',
       { reason: 'expired', name: 'x', count: 5 },

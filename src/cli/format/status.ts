@@ -48,10 +48,17 @@ export function fleetLines(fleet: FleetSnapshot, look: Look): string[] {
   const shown = agents.length === 0 ? [] : ['', ...table(STATUS_COLUMNS, rows, look)]
   return [
     ...wrap(clean(head), look.width, '  ', ''),
+    ...stateLines(host.stateFault, look),
     ...wrap(counted(fleet), look.width, '  ', ''),
     ...shown,
     ...notes(agents, look),
   ]
+}
+
+/** A state that cannot be saved stands above all else. */
+function stateLines(fault: FleetSnapshot['host']['stateFault'], look: Look): string[] {
+  if (fault === null) return []
+  return wrap(clean(`STATE DEGRADED (${fault.code}): ${fault.text}`), look.width, '  ', '')
 }
 
 function counted({ agents, counts }: FleetSnapshot): string {
