@@ -54,7 +54,7 @@ export class Scheduler {
     this.#ports = ports
     this.#runs = new Runs(ports, {
       settled: (entry) => this.#settled(entry),
-      putOff: (entry, times) => this.#putOff(entry, times),
+      putOff: (entry, times) => this.#putOff(entry, times, AWAY),
     })
     this.#offsetMs = ports.clock.wall() - ports.clock.now()
   }
@@ -188,12 +188,7 @@ export class Scheduler {
   async #recall(run: ScheduleRun): Promise<void> {
     const entry = this.#of(run.agent).get(run.schedule)
     const accepted = this.#ports.isAccepted?.(messageIdOf(run.agent, run.schedule, run.dueAt)) ?? false
-    if (entry !== undefined && !accepted) {
-      this.#queue.remove(entry)
-      entry.owe([run.dueAt])
-      entry.held = DOWN
-      return
-    }
+    if (entry !== undefined && !accepted) return this.#putOff(entry, [run.dueAt], DOWN)
     const [outcome, detail] = accepted
       ? (['queued', 'accepted before the host ended'] as const)
       : (['missed', DOWN] as const)
@@ -257,11 +252,11 @@ export class Scheduler {
     void this.#runs.write(entry, (store) => store.remove(entry.agent, entry.spec.id))
   }
 
-  /** The agent went away between the decision and the sending, or while runs waited. */
-  #putOff(entry: Entry, times: readonly number[]): void {
+  /** These were decided to run and were not sent, for the agent or the host went away. `wake` decides on them again. */
+  #putOff(entry: Entry, times: readonly number[], why: string): void {
     this.#queue.remove(entry)
     entry.owe(times)
-    entry.held = AWAY
+    entry.held = why
   }
 
   #enqueue(entry: Entry): void {

@@ -19,22 +19,22 @@ type Inner = ReturnType<Database.Database['prepare']>
 class Statement {
   #inner: Inner | null
   readonly #arity: number
-  readonly #path: string
+  protected readonly path: string
 
   constructor(inner: Inner, arity: number, path: string) {
     this.#inner = inner
     this.#arity = arity
-    this.#path = path
+    this.path = path
   }
 
   protected call<T>(values: readonly Value[], how: (inner: Inner, values: readonly Value[]) => T): T {
-    if (this.#inner === null) throw new HoltError('ShuttingDown', `${this.#path} has been closed. Open the store again`)
+    if (this.#inner === null) throw new HoltError('ShuttingDown', `${this.path} has been closed. Open the store again`)
     if (values.length !== this.#arity) throw new TypeError(`expected ${this.#arity} values, got ${values.length}`)
     for (const value of values) checkValue(value)
     try {
       return how(this.#inner, values)
     } catch (error) {
-      throw fromSqlite(error, this.#path)
+      throw fromSqlite(error, this.path)
     }
   }
 
@@ -59,12 +59,12 @@ export class Query<S extends Shape> extends Statement {
   }
 
   all(...values: readonly Value[]): RowOf<S>[] {
-    return this.call(values, (inner, bound) => inner.all(bound)).map((row) => readRow(this.#shape, row))
+    return this.call(values, (inner, bound) => inner.all(bound)).map((row) => readRow(this.#shape, row, this.path))
   }
 
   get(...values: readonly Value[]): RowOf<S> | undefined {
     const row = this.call(values, (inner, bound) => inner.get(bound))
-    return row === undefined ? undefined : readRow(this.#shape, row)
+    return row === undefined ? undefined : readRow(this.#shape, row, this.path)
   }
 }
 

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { Connection } from './connection.ts'
 import { damaged, isStateFault, stateFault } from './faults.ts'
 import { preparePrivateFile } from './files.ts'
-import { type Migration, migrate, schemaVersion } from './migrations.ts'
+import { MIGRATIONS, type Migration, migrate, schemaVersion } from './migrations.ts'
 import { text } from './rows.ts'
 
 export const DATABASE_FILE = 'holt.db'
@@ -33,10 +33,10 @@ export interface Opened {
  * @param afterCrash the host before this one did not close the file
  * @throws HoltError `StateUnreadable`, `StateUnwritable`, `StateCorrupt`, `StateNewer`, `StateMigrationFailed`, `StateFull`
  */
-export function openDatabase(path: string, afterCrash: boolean, migrations?: readonly Migration[]): Opened {
+export function openDatabase(path: string, afterCrash: boolean, migrations: readonly Migration[] = MIGRATIONS): Opened {
   const created = path === MEMORY || preparePrivateFile(path)
   const logBytes = created ? 0 : sizeOf(`${path}-wal`)
-  const connection = judged(path, logBytes)
+  const connection = judged(path, logBytes, migrations.length)
   try {
     const logLost = afterCrash && !created && logBytes === 0 && connection.query(MODE, MODE_FROM).get()?.mode === 'wal'
     connection.exec(`PRAGMA busy_timeout = ${BOOT_BUSY_MS}; PRAGMA auto_vacuum = INCREMENTAL`)
@@ -70,11 +70,11 @@ const MODE_FROM = 'FROM (SELECT journal_mode AS mode FROM pragma_journal_mode)'
  * A connection to a database that is whole and ours. The one who is last to close a database writes its log back, so
  * one with a log is only looked at until it has been judged.
  */
-function judged(path: string, logBytes: number): Connection {
-  if (logBytes === 0) return judge(new Connection(path))
+function judged(path: string, logBytes: number, knownSchema: number): Connection {
+  if (logBytes === 0) return judge(new Connection(path), knownSchema)
   const url = `${pathToFileURL(path).href}?mode=ro`
   try {
-    judge(new Connection(path, url)).close()
+    judge(new Connection(path, url), knownSchema).close()
   } catch (error) {
     if (!isStateFault(error, 'StateCorrupt')) throw error
     const hint = `If it was put back from a copy, ${path}-wal and ${path}-shm belong to the file before: remove them`
@@ -87,10 +87,10 @@ const VERDICT = { verdict: text }
 const VERDICT_FROM = 'FROM (SELECT quick_check AS verdict FROM pragma_quick_check(1))'
 
 /** @throws HoltError `StateNewer`, `StateCorrupt`; the connection is closed then */
-function judge(connection: Connection): Connection {
+function judge(connection: Connection, knownSchema: number): Connection {
   const { path } = connection
   try {
-    schemaVersion(connection)
+    schemaVersion(connection, knownSchema)
     const verdict = connection.query(VERDICT, VERDICT_FROM).get()?.verdict
     if (verdict === 'ok') return connection
     // It begins with a line that names the database within SQLite.

@@ -61,7 +61,7 @@ type Say = (path: string, text: string) => readonly [StateCode, string]
 
 /** What to say of a file that is no whole database. */
 export const damaged = (path: string, text: string): string =>
-  `${path} is damaged, or no database (${text}). Nothing was written to it. Move it away to begin anew, put a backup in ` +
+  `${path} is damaged, or no database (${text}). It is left as it is. Move it away to begin anew, put a backup in ` +
   `its place, or save what can be read: sqlite3 ${path} .recover`
 
 const corrupt: Say = (path, text) => ['StateCorrupt', damaged(path, text)]

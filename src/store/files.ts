@@ -16,7 +16,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { isAbsolute } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { describeError, HoltError } from '../model/error.ts'
 import { type StateCode, stateFault } from './faults.ts'
 
@@ -49,16 +49,25 @@ export function preparePrivateFolder(dir: string): void {
   if (!isAbsolute(dir)) {
     throw new HoltError('InvalidOption', `The state directory is to be an absolute path, found '${dir}'`, { dir })
   }
-  try {
-    mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
-  } catch (error) {
-    throw cannot('made', dir, error)
-  }
+  makeFolder(dir)
   const stats = statsOf(dir)
   if (stats === undefined || !stats.isDirectory()) throw cannot('used', dir, { code: 'EEXIST', message: '' })
   ownOrRefuse(dir, stats, PRIVATE_FOLDER)
   allowedOrRefuse(dir, constants.R_OK, 'read')
   allowedOrRefuse(dir, constants.W_OK | constants.X_OK, 'written to')
+}
+
+/** With all above it. One by one: Node's own way says of a read-only file system that nothing is there. */
+function makeFolder(dir: string): void {
+  try {
+    if (statSync(dir, { throwIfNoEntry: false }) !== undefined) return
+    if (dirname(dir) !== dir) makeFolder(dirname(dir))
+    mkdirSync(dir, { mode: PRIVATE_FOLDER })
+  } catch (error) {
+    if (error instanceof HoltError) throw error
+    // Another made it in this moment.
+    if (describeError(error).code !== 'EEXIST') throw cannot('made', dir, error)
+  }
 }
 
 /**

@@ -29,9 +29,10 @@ const HEADER = {
 
 /**
  * The number of the last step a database has been through; 0 for a new one. Reads no table of ours.
+ * @param known how many steps this program has
  * @throws HoltError `StateCorrupt` where it is another program's database, `StateNewer`
  */
-export function schemaVersion(connection: Connection, known = MIGRATIONS.length): number {
+export function schemaVersion(connection: Connection, known: number): number {
   const { userVersion, applicationId, objects } = connection.query(HEADER, '').get()!
   const { path } = connection
   if (applicationId !== APPLICATION_ID && (objects > 0 || userVersion !== 0)) {

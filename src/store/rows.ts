@@ -2,12 +2,18 @@
  * Rows as data: a shape names the columns of a table in camelCase, with how each is read. Texts are read as bytes and
  * decoded here, since the driver ends the process at text that is not UTF-8, as a damaged file may hold.
  */
-import { stateFault } from './faults.ts'
+import { damaged, stateFault } from './faults.ts'
+
+interface Place {
+  readonly column: string
+  readonly path: string
+}
 
 export interface Column<T> {
   /** What to select for it. */
   readonly sql: (name: string) => string
-  readonly read: (value: unknown, name: string) => T
+  /** @param where the name of the column, and the file it is in */
+  readonly read: (value: unknown, where: Place) => T
 }
 
 export type Shape = Readonly<Record<string, Column<unknown>>>
@@ -30,20 +36,26 @@ export const word = <T extends string>(): Column<T> => text as Column<T>
 
 export const json = <T = unknown>(): Column<T> => ({
   sql: castToBytes,
-  read: (value, name) => {
+  read: (value, { column, path }) => {
     const read = textOf(value)
     try {
       return JSON.parse(read) as T
     } catch (error) {
       const found = JSON.stringify(read.slice(0, 40))
-      throw stateFault('StateCorrupt', name, `Column '${name}' is damaged: expected JSON, found ${found}`, {}, error)
+      throw stateFault(
+        'StateCorrupt',
+        path,
+        damaged(path, `column '${column}': expected JSON, found ${found}`),
+        {},
+        error,
+      )
     }
   },
 })
 
 export const maybe = <T>(column: Column<T>): Column<T | null> => ({
   sql: column.sql,
-  read: (value, name) => (value === null ? null : column.read(value, name)),
+  read: (value, where) => (value === null ? null : column.read(value, where)),
 })
 
 /** A value that is no column: counts, sums, pragmas. */
@@ -56,9 +68,10 @@ export const selectList = (shape: Shape): string =>
     .map(([name, { sql }]) => `${sql(snakeCase(name))} AS "${name}"`)
     .join(', ')
 
-export function readRow<S extends Shape>(shape: S, row: unknown): RowOf<S> {
+/** @throws HoltError `StateCorrupt` where a column holds what it cannot */
+export function readRow<S extends Shape>(shape: S, row: unknown, path: string): RowOf<S> {
   const found = row as Readonly<Record<string, unknown>>
   const read: Record<string, unknown> = {}
-  for (const name in shape) read[name] = shape[name]!.read(found[name], name)
+  for (const column in shape) read[column] = shape[column]!.read(found[column], { column, path })
   return read as RowOf<S>
 }
