@@ -8,12 +8,13 @@ export default defineConfig({
     alias: [
       { find: /^holt$/, replacement: at('./src/index.ts') },
       { find: /^holt\/role$/, replacement: at('./src/thread/role.ts') },
+      { find: /^holt\/testkit$/, replacement: at('./src/testkit/index.ts') },
       { find: /^holt\/capability$/, replacement: at('./src/capabilities/contract.ts') },
     ],
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/build-thread.ts'],
+    globalSetup: ['test/build-thread.ts', 'test/state-home.ts'],
     testTimeout: 30_000,
     maxWorkers: 2,
   },
