@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   ask: async () => (await import('./ask.ts')).ask,
   control: async () => (await import('./control.ts')).control,
   restart: async () => (await import('./restart.ts')).restart,
+  store: async () => (await import('./store.ts')).store,
 }
 
 export const benchNames = Object.keys(BENCHES)
