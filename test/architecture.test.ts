@@ -112,6 +112,9 @@ const OF_THE_PLATFORM: Readonly<Record<string, { readonly uses: readonly string[
     uses: ['setImmediate'],
     because: 'a later turn is what a bus hands values on; the schedule is an option, and this is its default',
   },
+  'testkit/eventually.ts': { uses: ['performance.now', 'setTimeout'], because: 'waits for what real threads do' },
+  'testkit/fake-clock.ts': { uses: ['setImmediate'], because: 'a turn of the real loop, for tests' },
+  'testkit/test-host.ts': { uses: ['performance.now', 'setImmediate'], because: 'lets what needs no time happen' },
   'thread/context.ts': {
     uses: ['setTimeout'],
     because: 'ctx.after: a timer of the thread, which dies with it; a thread is handed no clock',

@@ -138,6 +138,11 @@ export class Inbox {
     this.pump.kick()
   }
 
+  /** Whether what is sent now is handed over or waits; else it is ignored. */
+  get takes(): boolean {
+    return this.#mode !== 'ignore'
+  }
+
   /** Whether a `tell` would find room now. */
   get hasRoom(): boolean {
     if (this.#mode === 'deliver') return this.#queue.length === 0 && !this.#isFull()

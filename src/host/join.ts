@@ -258,8 +258,10 @@ class Assembly {
     this.#ending = true
     this.#watch.cancel()
     const { registry, store } = this.#parts
+    // First nothing more is sent by the clock; in the end the last outcomes are waited for.
+    const sending = this.#scheduler.close()
     const release = async (): Promise<void> => {
-      await this.#scheduler.close()
+      await sending
       await this.#records.close(this.host.directory.all())
       await store.close().catch((error: unknown) => this.#parts.log.error({ error }, 'the state could not be closed'))
       await this.#parts.release()

@@ -7,7 +7,6 @@ import type { Directory } from '../actors/directory.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
-import { LIVE } from '../model/lifecycle.ts'
 import type { Fate } from '../model/message.ts'
 import type { Clock } from '../platform/clock.ts'
 import { checkSchedule } from '../schedules/check.ts'
@@ -41,7 +40,8 @@ function modeOf(agent: Agent | undefined): AgentMode {
   if (agent === undefined) return 'gone'
   if (agent.standing.intent !== 'running') return 'hold'
   if (agent.phase === 'ACTIVE') return 'deliver'
-  return LIVE.has(agent.phase) || agent.startScheduled ? 'queue' : 'hold'
+  // A first boot takes nothing: what is due meanwhile is decided once it is up.
+  return agent.inbox.takes ? 'queue' : 'hold'
 }
 
 const delivered = ({ fate, reason }: Fate): Delivered =>

@@ -38,20 +38,26 @@ export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, 
     loadSpawned({ ...options, ...(id === undefined ? {} : { id }) }, { fleetDir })
   const manifest = await read(options.id)
   // Nothing is awaited between the checks and the entry: two that ask at once do not both find room.
-  if (deps.shuttingDown())
-    throw new HoltError('ShuttingDown', `the host is shutting down: '${manifest.id}' is not added`)
+  checkUp(deps, supervisor, manifest.id)
   checkRoom(supervisor)
   const id = options.id === undefined ? freeId(manifest.id, { has: (one) => tree.has(one) }) : options.id
   if (tree.has(id)) throw new HoltError('IdTaken', `the fleet has '${id}' already: choose another id`, { id })
   const child = childOf({ ...manifest, id }, options)
   const agent = deps.make(child, () => read(id))
-  tree.add(supervisor, child, agent)
-  await intents.commit(id, { intent: 'running', by, reason: null, at: clock.wall() })
-  report('agent.spawned', { supervisor: to, by }, { agent: id })
-  const record = await agent.start(true)
-  if (record === null) return { id, instance: agent.instance?.id ?? '' }
-  await takeOut(supervisor, agent, by)
-  throw failed(id, record)
+  tree.add(supervisor, child, agent, by)
+  try {
+    await intents.commit(id, { intent: 'running', admission: 'open', by, reason: null, at: clock.wall() })
+    // A stop that came meanwhile has taken it out, or is about to.
+    checkUp(deps, supervisor, id, agent)
+    report('agent.spawned', { supervisor: to, by }, { agent: id })
+    const record = await agent.start(true)
+    if (record !== null) throw failed(id, record)
+  } catch (error) {
+    await takeOut(supervisor, id, by)
+    throw error
+  }
+  supervisor.added(id)
+  return { id, instance: agent.instance?.id ?? '' }
 }
 
 /**
@@ -59,17 +65,24 @@ export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, 
  * @throws HoltError `NoSuchAgent`; `NoSuchSupervisor` where it is no such child
  */
 export async function remove(tree: Tree, agent: Agent, by: string): Promise<void> {
-  await takeOut(dynamicOf(tree, tree.above(agent.id)[0]?.id ?? ''), agent, by)
+  await takeOut(dynamicOf(tree, tree.above(agent.id)[0]?.id ?? ''), agent.id, by)
 }
 
-async function takeOut(supervisor: Supervisor, agent: Agent, by: string): Promise<void> {
-  supervisor.cancel(agent.id)
-  const graceMs = agent.spec.limits.stopTimeoutMs
-  const told = { rule: 'command', by } as const
-  const ended = await agent.end({ cause: 'shutdown', graceMs, abort: false, handOver: false, told })
-  if (!ended)
-    throw new HoltError('Unkillable', `the thread of agent '${agent.id}' cannot be ended: it stays until it has`)
-  supervisor.remove(agent.id)
+async function takeOut(supervisor: Supervisor, id: string, by: string): Promise<void> {
+  if (!(await supervisor.terminate(id, by)))
+    throw new HoltError('Unkillable', `the thread of agent '${id}' cannot be ended: it stays until it has`)
+  supervisor.remove(id)
+}
+
+/** @throws HoltError `ShuttingDown`; `InvalidCommand` where it does not supervise, or has taken the agent out again */
+function checkUp(deps: SpawnDeps, { id: to, up, children }: Supervisor, id: string, agent?: Agent): void {
+  if (deps.shuttingDown()) throw new HoltError('ShuttingDown', `the host is shutting down: '${id}' is not added`)
+  const kept = agent === undefined || children.some(({ member }) => member.kind === 'agent' && member.agent === agent)
+  if (up && kept) return
+  const text = up
+    ? `was stopped while '${id}' was being added`
+    : `is Stopped: \`holt start ${to}\` has it supervise again`
+  throw new HoltError('InvalidCommand', `supervisor '${to}' ${text}`)
 }
 
 function dynamicOf(tree: Tree, id: string): Supervisor {
@@ -87,7 +100,7 @@ function dynamicOf(tree: Tree, id: string): Supervisor {
   throw new HoltError('NoSuchSupervisor', `${what}; ${hint}`, { supervisor: id })
 }
 
-function checkRoom({ id, options, children, up }: Supervisor): void {
+function checkRoom({ id, options, children }: Supervisor): void {
   const max = options.maxChildren ?? Number.POSITIVE_INFINITY
   if (children.length >= max)
     throw new HoltError(
@@ -95,8 +108,6 @@ function checkRoom({ id, options, children, up }: Supervisor): void {
       `supervisor '${id}' has ${children.length} children, its maxChildren is ${max}`,
       { max },
     )
-  if (!up)
-    throw new HoltError('InvalidCommand', `supervisor '${id}' is Stopped: \`holt start ${id}\` has it supervise again`)
 }
 
 function childOf(manifest: AgentManifest, options: SpawnOptions): AgentChild {

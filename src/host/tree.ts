@@ -65,9 +65,9 @@ export class Tree {
   }
 
   /** Adds an agent to a `dynamic` supervisor; it is not started by this. */
-  add(supervisor: Supervisor, child: AgentChild, agent: Agent): void {
+  add(supervisor: Supervisor, child: AgentChild, agent: Agent, by: string): void {
     this.#parents.set(child.id, supervisor)
-    supervisor.add(newChild(child.id, { kind: 'agent', agent }, specOfAgent(child)))
+    supervisor.add(newChild(child.id, { kind: 'agent', agent }, specOfAgent(child)), by)
   }
 
   /** An agent that its supervisor has taken out. */

@@ -8,11 +8,7 @@ const baseDir = new URL('../fixtures/fleets/deadly/agents/counter/roles/', impor
 
 describe('options of a host', () => {
   it.each<[string, Partial<Record<keyof HostOptions, unknown>>, string]>([
-    [
-      'a stateDir on disk',
-      { stateDir: '/tmp/x' },
-      "stateDir: expected ':memory:', the only one this version has, found '/tmp/x'",
-    ],
+    ['a stateDir that is none', { stateDir: '' }, "stateDir: expected a folder, or ':memory:', found ''"],
     [
       'a level that is none',
       { log: 'loud' },

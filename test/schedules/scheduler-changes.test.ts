@@ -164,7 +164,7 @@ describe('changes', () => {
     expect(fleet.scheduler.list('a').map(({ id }) => id)).toEqual(['m'])
   })
 
-  it('an id is the manifest’s or is made at run time, the manifest comes first', async () => {
+  it('an id belongs to the manifest or to run time, and the manifest comes first', async () => {
     const fleet = new PlayedFleet()
     await fleet.scheduler.add('a', m({ cron: '* * * * *' }), 'runtime')
     await fleet.scheduler.replaceManifest('a', [m({ cron: '* * * * *' })])

@@ -52,7 +52,7 @@ describe('C142 after a stand-still', () => {
     },
   )
 
-  it('a day’s run that passed meanwhile: `once` runs it late, `skip` records it', async () => {
+  it('a daily run that passed meanwhile: `once` runs it late, `skip` records it', async () => {
     for (const missed of ['once', 'skip'] as const) {
       const fleet = new PlayedFleet()
       await fleet.add({ cron: '0 3 * * *', missed })
@@ -109,10 +109,7 @@ describe('a wall clock that is set', () => {
     await fleet.advance(4 * HOUR_MS, MINUTE_MS)
     fleet.clock.stepWall(-DAY_MS)
     await fleet.advance(2 * DAY_MS, HOUR_MS)
-    expect(fleet.due()).toEqual(
-      [at(3 * HOUR_MS), at(27 * HOUR_MS), at(51 * HOUR_MS)].slice(fleet.due().length === 2 ? 1 : 0),
-    )
-    expect(new Set(fleet.due()).size).toBe(fleet.sent.length)
+    expect(fleet.due()).toEqual([at(3 * HOUR_MS), at(27 * HOUR_MS), at(51 * HOUR_MS)])
   })
 
   it('forward across a due time is noticed within a minute', async () => {
