@@ -4,16 +4,9 @@
  * kept on disk: an agent that is suspended stays bound.
  */
 import type { Directory } from '../actors/directory.ts'
+import type { Published } from '../model/channel.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Store } from '../store/store.ts'
-
-/** What became of one event on a channel. */
-export interface Published {
-  /** Agents that are bound to the channel. */
-  readonly bound: number
-  /** Those whose mailbox took it; what the others did not take is counted there, as with any event. */
-  readonly accepted: number
-}
 
 export class Channels {
   readonly #store: Store

@@ -34,6 +34,8 @@ export interface CommandDeps {
   /** @throws HoltError `GateRefused` listing what is missing */
   checkGate(agent: string): Promise<void>
   snapshot(agent: Agent): AgentSnapshot
+  /** Resolves once the deaths there have been are on disk, or cannot be written. */
+  recorded(): Promise<void>
   shuttingDown(): boolean
 }
 
@@ -122,7 +124,9 @@ export class Commands {
   async end(agent: Agent, options: CommandOptions, intent: Intent, how: EndOptions): Promise<Extra> {
     await this.commit(agent, options, { intent })
     this.#deps.supervisorOf(agent.id).cancel(agent.id)
-    return (await agent.end(how)) ? undefined : { stillRunning: true }
+    const ended = await agent.end(how)
+    await this.#deps.recorded()
+    return ended ? undefined : { stillRunning: true }
   }
 
   async restart(agent: Agent, held: Held): Promise<Extra> {
@@ -150,6 +154,11 @@ export class Commands {
   async resume(agent: Agent, options: CommandOptions): Promise<Extra> {
     await this.commit(agent, options, { admission: 'open' })
     return agent.resume()
+  }
+
+  /** The death that a command has led to is on disk before the command is answered. */
+  recorded(): Promise<void> {
+    return this.#deps.recorded()
   }
 
   /** Committed before anything is done, and before anyone is answered. */
@@ -269,8 +278,9 @@ const EFFECTS: Readonly<Record<Command, Effect>> = {
   restart: (commands, agent, _options, held) => commands.restart(agent, held),
   pause: (commands, agent, options) => commands.pause(agent, options),
   resume: (commands, agent, options) => commands.resume(agent, options),
-  kill: async (_commands, agent) => {
+  kill: async (commands, agent) => {
     await agent.kill()
+    await commands.recorded()
     return agent.unkillable ? { stillRunning: true } : undefined
   },
 }

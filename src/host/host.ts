@@ -6,6 +6,7 @@ import type { Agent } from '../actors/agent.ts'
 import { Directory } from '../actors/directory.ts'
 import { AgentRef } from '../actors/ref.ts'
 import { snapshotOf } from '../actors/snapshot.ts'
+import type { Published } from '../model/channel.ts'
 import type { AnyRole, RoleShape } from '../model/contract.ts'
 import type { DeathRecord } from '../model/death.ts'
 import type { Fact } from '../model/fact.ts'
@@ -30,7 +31,8 @@ import type { Scheduler } from '../schedules/scheduler.ts'
 import { type Bus, createBus } from '../streams/bus.ts'
 import { createEveryState, createLatestState, type EveryState, type LatestState } from '../streams/state.ts'
 import { where } from '../streams/where.ts'
-import type { Channels, Published } from './channels.ts'
+import type { Catalog } from './catalog.ts'
+import type { Channels } from './channels.ts'
 import type { Commands } from './commands.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
 import type { Facts } from './facts.ts'
@@ -76,6 +78,7 @@ export interface HostParts {
   readonly scheduler: () => Scheduler
   readonly channels: () => Channels
   readonly deadLetters: () => DeadLetterOffice
+  readonly catalog: () => Catalog
   readonly reachableAt: (socket: string | null) => void
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
@@ -110,11 +113,7 @@ export class Host {
   constructor(parts: HostParts) {
     this.#parts = parts
     const { watched } = parts.facts
-    this.#views = new Views({
-      ...parts,
-      directory: this.directory,
-      snapshotOf: (agent) => this.snapshotOf(agent),
-    })
+    this.#views = new Views({ ...parts, directory: this.directory, snapshotOf: (agent) => this.snapshotOf(agent) })
     this.#deaths = createBus(watched('deaths$'))
     this.#deadLetters = createBus(watched('deadLetters$'))
     this.#output = createBus({ ...watched('output$'), limit: OUTPUT_LIMIT, slice: 1024 })
@@ -203,7 +202,7 @@ export class Host {
   }
 
   tree(): TreeNode {
-    return this.#views.tree()
+    return this.#parts.catalog().shown(this.#views.tree())
   }
 
   /** What is lent, and to whom. */
@@ -296,6 +295,11 @@ export class Host {
     return () => void this.#onClose?.delete(call)
   }
 
+  /** Agents that are installed at run time: listed, installed, uninstalled. */
+  get catalog(): Pick<Catalog, 'list' | 'install' | 'uninstall'> {
+    return this.#parts.catalog()
+  }
+
   /** Dead letters: listed, sent again, thrown away. */
   get deadLetters(): DeadLetterOffice {
     return this.#parts.deadLetters()
@@ -374,9 +378,7 @@ export class Host {
       const { watched } = this.#parts.facts
       streams = {
         phase: createEveryState(agent.phase, watched(`${agent.id}.phase$`)),
-        snapshot: createLatestState(() => this.snapshotOf(agent), {
-          ...watched(`${agent.id}.snapshot$`),
-        }),
+        snapshot: createLatestState(() => this.snapshotOf(agent), watched(`${agent.id}.snapshot$`)),
       }
       this.#streams.set(agent.id, streams)
     }

@@ -24,6 +24,9 @@ import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { SupervisorDeps } from '../supervisor/supervisor-spec.ts'
 import { startWatch } from '../supervisor/watch.ts'
 import { type AgentMaker, agentMaker } from './agents.ts'
+import { Catalog } from './catalog.ts'
+import { beingUninstalled } from './catalog-refusals.ts'
+import { type CatalogPlace, withCatalog } from './catalog-tree.ts'
 import { Channels } from './channels.ts'
 import { type CommandDeps, Commands } from './commands.ts'
 import { DeadLetterOffice } from './dead-letters.ts'
@@ -79,6 +82,10 @@ class Assembly {
   readonly #channels: Channels
   readonly #deadLetters: DeadLetterOffice
   readonly #maker: AgentMaker
+  readonly #catalogPlace: CatalogPlace
+  readonly #catalog: Catalog
+  /** Agents that are being uninstalled: nothing is wanted of them any more. */
+  readonly #leaving = new Set<string>()
   readonly #tree: Tree
   readonly #commands: Commands
   readonly #supervisorCommands: SupervisorCommands
@@ -94,7 +101,8 @@ class Assembly {
     this.#spares = new Spares(manifest.spares, clock)
     this.#records = new Records(store, clock, () => this.host.directory.all())
     this.#facts = createFacts(clock, log, store.facts.lastSeq(), (fact) => this.#records.fact(fact))
-    this.#intentOf = intentReader(store.intents)
+    const { intents } = store
+    this.#intentOf = intentReader({ ...intents, read: (id) => (this.#leaving.has(id) ? undefined : intents.read(id)) })
     this.host = new Host(this.#hostParts())
     const { report } = this.#facts
     parts.faults.tell = ({ code, message: text }) => report('state.degraded', { code, text })
@@ -120,16 +128,18 @@ class Assembly {
       compile: surroundings.compile,
       request: (from, name, payload) => request(this.#requestDeps(), from, name, payload),
     })
-    this.#tree = new Tree(manifest.root, this.#maker.make, this.#supervisorDeps())
+    this.#catalogPlace = withCatalog(manifest.root)
+    this.#tree = new Tree(this.#catalogPlace.root, this.#maker.make, this.#supervisorDeps())
     this.#commands = new Commands(this.#commandDeps(supervisorOf))
     this.#supervisorCommands = new SupervisorCommands({
       clock,
       report,
       tree: this.#tree,
       commands: this.#commands,
-      node: nodeOf,
+      node: (supervisor) => this.#catalog.shown(nodeOf(supervisor)),
       shuttingDown,
     })
+    this.#catalog = this.#openCatalog()
     this.#watch = startWatch(() => this.host.directory.all(), clock)
   }
 
@@ -156,6 +166,7 @@ class Assembly {
       scheduler: () => this.#scheduler,
       channels: () => this.#channels,
       deadLetters: () => this.#deadLetters,
+      catalog: () => this.#catalog,
       reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),
@@ -184,15 +195,45 @@ class Assembly {
       supervisorOf,
       shuttingDown: () => this.#ending,
       revive: (agent) => this.#tree.revive(agent),
-      checkGate: this.#maker.checkGate,
+      checkGate: async (agent) => {
+        // Whoever still holds one that has been taken out starts nothing with it.
+        this.host.directory.get(agent)
+        if (this.#leaving.has(agent)) throw beingUninstalled(agent)
+        await this.#maker.checkGate(agent)
+      },
       snapshot: (agent) => this.host.snapshotOf(agent),
+      recorded: () => this.#records.flush(),
     }
+  }
+
+  #openCatalog(): Catalog {
+    const { surroundings, manifest: _, ...parts } = this.#parts
+    return new Catalog({
+      ...parts,
+      clock: this.#clock,
+      report: this.#facts.report,
+      directory: this.host.directory,
+      tree: this.#tree,
+      commands: this.#commands,
+      place: this.#catalogPlace,
+      compile: surroundings.compile,
+      leaving: this.#leaving,
+      make: this.#maker.make,
+      adopt: (manifest) => this.#adopt(manifest),
+      start: (id, by) => this.host.command(id, 'start', { by }),
+      flushRecords: () => this.#records.flush(),
+      shuttingDown: () => this.#ending,
+    })
   }
 
   #requestDeps(): Parameters<typeof request>[0] {
     return {
       directory: this.host.directory,
+      store: this.#parts.store,
+      clock: this.#clock,
       watches: this.#watches,
+      channels: this.#channels,
+      scheduler: this.#scheduler,
       spawn: (supervisor, options, by) => this.#spawn(supervisor, options, by),
     }
   }
@@ -202,9 +243,10 @@ class Assembly {
   async #start(): Promise<void> {
     const { directory } = this.host
     const began = this.#clock.now()
+    const installed = await this.#catalog.load()
     await this.#recover()
     await this.#scheduler.load()
-    for (const accepted of manifestsOf(this.#parts.manifest.root)) this.#adopt(accepted)
+    for (const accepted of [...manifestsOf(this.#parts.manifest.root), ...installed]) this.#adopt(accepted)
     await this.#firstIntents()
     await this.#tree.root.start(true)
     this.#started = true
@@ -261,6 +303,7 @@ class Assembly {
     // First nothing more is sent by the clock; in the end the last outcomes are waited for.
     const sending = this.#scheduler.close()
     const release = async (): Promise<void> => {
+      await this.#catalog.close()
       await sending
       await this.#records.close(this.host.directory.all())
       await store.close().catch((error: unknown) => this.#parts.log.error({ error }, 'the state could not be closed'))

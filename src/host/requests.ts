@@ -6,11 +6,17 @@ import type { Agent } from '../actors/agent.ts'
 import type { Directory } from '../actors/directory.ts'
 import type { Watches } from '../actors/watches.ts'
 import { HoltError } from '../model/error.ts'
+import type { ScheduleInput } from '../model/schedule.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
+import type { Scheduler } from '../schedules/scheduler.ts'
+import type { Channels } from './channels.ts'
+import { KEEPING, type KeepingDeps } from './keeping.ts'
 
-export interface RequestDeps {
+export interface RequestDeps extends KeepingDeps {
   readonly directory: Directory
   readonly watches: Watches
+  readonly channels: Channels
+  readonly scheduler: Scheduler
   spawn(supervisor: string, options: SpawnOptions, by: string): Promise<Spawned>
 }
 
@@ -19,8 +25,14 @@ type Request = (deps: RequestDeps, from: Agent, payload: never) => unknown
 const REQUESTS = {
   watch: ({ directory, watches }, from, { agent }: { agent: string }) => watches.watch(from, directory.get(agent)),
   unwatch: ({ watches }, from, { agent }: { agent: string }) => watches.unwatch(from, agent),
+  publish: ({ channels }, from, { channel, event, payload }: { channel: string; event: string; payload: unknown }) =>
+    channels.publish(channel, event, payload, from.id),
+  schedule: ({ scheduler }, from, { schedule }: { schedule: ScheduleInput }) =>
+    scheduler.add(from.id, schedule, 'runtime'),
+  unschedule: ({ scheduler }, from, { id }: { id: string }) => scheduler.remove(from.id, id),
   spawn: ({ spawn }, from, { supervisor, options }: { supervisor: string; options: SpawnOptions }) =>
     spawn(supervisor, options, from.id),
+  ...KEEPING,
 } satisfies Record<string, Request>
 
 /** Carries out a request of an agent's newest instance. */

@@ -3,13 +3,17 @@
  * only when someone asks for it.
  */
 import { setMaxListeners } from 'node:events'
+import type { Published } from '../model/channel.ts'
 import { HoltError } from '../model/error.ts'
+import type { Memory, Session } from '../model/keeping.ts'
 import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate } from '../model/message.ts'
 import { encodePayload } from '../model/payload.ts'
+import type { ScheduleInput, ScheduleView } from '../model/schedule.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Init } from '../model/wire.ts'
 import { MAX_TIMER_MS, monotonicMs } from '../platform/clock.ts'
 import type { MountedCapabilities } from './capabilities.ts'
+import { memoryOver, sessionOver } from './keeping.ts'
 import type { Outbox } from './outbox.ts'
 import type { Context, Lent, Logger } from './role.ts'
 
@@ -20,10 +24,12 @@ export class ContextFactory {
   readonly log: Logger
   readonly mounted: MountedCapabilities
   readonly stop: () => void
+  readonly memory: Memory
 
   constructor(init: Init, outbox: Outbox, log: Logger, mounted: MountedCapabilities, stop: () => void) {
     this.init = init
     this.outbox = outbox
+    this.memory = memoryOver(outbox)
     this.mounted = mounted
     this.stop = stop
     this.log = log
@@ -88,6 +94,14 @@ export class HandlerContext implements Context {
     return this.#shared.mounted.get(id) as Lent<T>
   }
 
+  get memory(): Memory {
+    return this.#shared.memory
+  }
+
+  session(id: string): Session {
+    return sessionOver(this.#shared.outbox, id)
+  }
+
   tell(agent: string, name: string, payload?: unknown): boolean {
     return this.#shared.outbox.tell(agent, name, payload)
   }
@@ -125,6 +139,18 @@ export class HandlerContext implements Context {
 
   spawn(supervisor: string, options: SpawnOptions): Promise<Spawned> {
     return this.#shared.outbox.request('spawn', { supervisor, options }) as Promise<Spawned>
+  }
+
+  publish(channel: string, event: string, payload?: unknown): Promise<Published> {
+    return this.#shared.outbox.request('publish', { channel, event, payload }) as Promise<Published>
+  }
+
+  schedule(schedule: ScheduleInput): Promise<ScheduleView> {
+    return this.#shared.outbox.request('schedule', { schedule }) as Promise<ScheduleView>
+  }
+
+  unschedule(id: string): Promise<boolean> {
+    return this.#shared.outbox.request('unschedule', { id }) as Promise<boolean>
   }
 
   stop(): void {

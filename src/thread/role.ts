@@ -2,10 +2,14 @@
  * The contract of a role, published as `holt/role`. A role file's default export is what `defineRole` returns. Types
  * only, but for `defineRole` and `CommandError`: this file is bundled into every role.
  */
+
+import type { Published } from '../model/channel.ts'
+import type { Memory, Session } from '../model/keeping.ts'
 import type { AskOptions, Down, Fate } from '../model/message.ts'
+import type { ScheduleInput, ScheduleView } from '../model/schedule.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 
-export type { Down, Spawned, SpawnOptions }
+export type { Down, Published, ScheduleInput, ScheduleView, Spawned, SpawnOptions }
 
 /** What Standard Schema (standardschema.dev) asks of a schema; zod, valibot and arktype fit. */
 export interface Schema<T> {
@@ -51,6 +55,10 @@ export interface Context {
    * @throws HoltError `NoSuchCapability`
    */
   capability<T = Record<string, (...args: unknown[]) => unknown>>(id: string): Lent<T>
+  /** What the agent keeps: it outlives instances and hosts. */
+  readonly memory: Memory
+  /** A list of the agent's that only grows, by name. */
+  session(id: string): Session
   /** Sends an event. False only when this thread's own outbound credit is spent; the message is then counted as dropped. */
   tell(agent: string, name: string, payload?: unknown): boolean
   /** Sends an event; settles with its fate. */
@@ -73,6 +81,19 @@ export interface Context {
    * @throws HoltError `NoSuchSupervisor`, `TooManyChildren`, `IdTaken`, `InvalidManifest`, `BootFailed`
    */
   spawn(supervisor: string, options: SpawnOptions): Promise<Spawned>
+  /**
+   * Hands an event to every agent that is bound to the channel, but for this one; resolves once each mailbox has said
+   * whether it takes it. What one handler publishes arrives everywhere in that order.
+   */
+  publish(channel: string, event: string, payload?: unknown): Promise<Published>
+  /**
+   * Sends an event to this agent by the clock, beside the schedules of its manifest; resolves once that is on disk. One of
+   * the same id takes the place of the other.
+   * @throws HoltError `InvalidOption`: what is wrong with it, in one sentence
+   */
+  schedule(schedule: ScheduleInput): Promise<ScheduleView>
+  /** Takes back a schedule that was made while the agent ran; answers whether it was there. @throws HoltError `InvalidOption` for one of the manifest's */
+  unschedule(id: string): Promise<boolean>
   /** Ends this instance when the handler has ended, cause `normal`. */
   stop(): void
 }
