@@ -15,6 +15,7 @@ import type { NewId } from '../platform/id.ts'
 import type { Agent } from './agent.ts'
 import type { DeadMessage } from './dead-letters.ts'
 import type { InstanceSpec } from './instance.ts'
+import type { JournalStore } from './journal.ts'
 import type { Router } from './outbound.ts'
 import type { Threads } from './spawn.ts'
 
@@ -91,6 +92,8 @@ export interface AgentDeps {
   begin(agent: string, instance: string): Promise<number>
   readonly router: Router
   readonly threads: Threads
+  /** Where durable mailboxes are written down. */
+  readonly journal: JournalStore
   readonly report: Report
   intentOf(agent: string): IntentRecord
   shuttingDown(): boolean

@@ -60,8 +60,6 @@ export class Agent {
   /** Its thread is inside a native call, and does not end though it was told to. */
   unkillable = false
   #pauses = 0
-  /** What its last instance held, MiB, of the old generation. */
-  lastHeapUsedMb: number | null = null
   #prepared: Prepared | null = null
   #bootSettled: (record: DeathRecord | null) => void = () => {}
 
@@ -73,7 +71,7 @@ export class Agent {
       deps.onPhase(this, from, to),
     )
     this.deadLetters = new DeadLetters(spec.id, deps.clock, deps.report, deps.onDeadLetter)
-    this.inbox = new Inbox(spec.id, spec.mailbox, deps.clock, this.deadLetters, {
+    this.inbox = new Inbox(spec.id, spec.mailbox, deps.clock, this.deadLetters, deps.journal, {
       abort: (seqs, reason) => this.instance?.abort(seqs, reason),
       whyNot: () => this.whereabouts(),
       isExclusive: (command) => this.#exclusive.has(command),
@@ -138,7 +136,7 @@ export class Agent {
   // --- moves -------------------------------------------------------------------------------------------------------
 
   /**
-   * Boots a new instance. Resolves with null once it is ACTIVE, or with the record of the death it ended in.
+   * Boots a new instance. Resolves with null once it is ACTIVE, or {@link unkillable}; with the record where it has ended.
    * @param fresh read the manifest and compile again; else what was last accepted serves
    */
   async start(fresh: boolean): Promise<DeathRecord | null> {
@@ -178,16 +176,14 @@ export class Agent {
    */
   async end(options: EndOptions): Promise<boolean> {
     this.nextStartAt = null
-    if (this.phase === 'IDLE') {
-      this.#phases.move('STOPPING')
-      this.#phases.move('STOPPED')
-    }
-    this.#handOver = options.handOver
+    if (this.phase === 'IDLE') this.#phases.move('STOPPING', 'STOPPED')
+    const stands = this.#told === null || outranks(options.told, this.#told.told)
+    if (stands) this.#handOver = options.handOver
     if (!LIVE.has(this.phase)) {
       this.#withdrawn()
       return true
     }
-    if (this.#told === null || outranks(options.told, this.#told.told)) this.#told = options
+    if (stands) this.#told = options
     if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
     this.refresh()
     const { instance } = this
@@ -333,10 +329,7 @@ export class Agent {
     if (roles.some((role) => role.events.includes('boot'))) this.inbox.first('boot')
     this.inbox.attach(instance)
     this.#phases.move('ACTIVE')
-    if (cordoned) {
-      this.#phases.move('PAUSING')
-      this.#phases.move('PAUSED')
-    }
+    if (cordoned) this.#phases.move('PAUSING', 'PAUSED')
     this.refresh()
     this.#bootSettled(null)
   }
@@ -364,13 +357,13 @@ export class Agent {
     if (this.phase === 'STOPPING') this.#phases.recheck()
     else this.#phases.move('STOPPING')
     this.refresh()
+    this.#bootSettled(null)
   }
 
   #onEnded(instance: Instance, ended: Ended): void {
     const found = examine(this.inbox, instance, ended, this.#deps.clock)
     this.instance = null
     this.unkillable = false
-    this.lastHeapUsedMb = found.facts.heapUsedMb
     this.#bury(found, failedDelivery(ended, found.facts.error))
   }
 
@@ -391,11 +384,10 @@ export class Agent {
 
   /** The phases of an end, and what follows from the decision, before anything is settled or told. */
   #ended(record: DeathRecord, bootFailed: boolean): void {
-    this.deaths.push(record)
-    if (this.deaths.length > KEPT_DEATHS) this.deaths.shift()
+    if (this.deaths.push(record) > KEPT_DEATHS) this.deaths.shift()
     const { action, delayMs } = record.decision
     if (action === 'restart') this.nextStartAt = this.#deps.clock.now() + (delayMs ?? 0)
-    if (bootFailed) return this.#phases.move('FAILED')
+    if (bootFailed && this.phase === 'BOOTING') return this.#phases.move('FAILED')
     if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
     this.#phases.move('STOPPED')
   }

@@ -18,6 +18,16 @@ interface Pending {
   forget: (() => void) | undefined
 }
 
+/** Why an ask is turned away. */
+export const notAccepting = (agent: string, name: string, whyNot: string): HoltError =>
+  new HoltError('NotAccepting', `agent '${agent}' does not take '${name}': ${whyNot}`)
+
+export const overloaded = (agent: string, name: string): HoltError =>
+  new HoltError('Overloaded', `agent '${agent}' has no room for '${name}': its mailbox is full`)
+
+export const aborted = (agent: string, name: string): HoltError =>
+  new HoltError('Aborted', `'${name}' was aborted on agent '${agent}'`)
+
 /** The time-out of an ask, checked. */
 export function askTimeoutMs(options: AskOptions | undefined): number {
   const timeoutMs = options?.timeoutMs ?? DEFAULT_ASK_TIMEOUT_MS

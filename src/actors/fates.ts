@@ -5,7 +5,7 @@
 import type { DeadLetterReason, Fate } from '../model/message.ts'
 import type { Body } from '../model/payload.ts'
 import type { DeadLetters } from './dead-letters.ts'
-import type { Letter } from './mailbox.ts'
+import type { Letter, Meta } from './mailbox.ts'
 
 /** Counts over the life of the agent. */
 export interface Counters {
@@ -40,6 +40,8 @@ const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
 export class Fates {
   readonly counters: Counters = { received: 0, completed: 0, failed: 0, dropped: 0, ignored: 0, staleEpoch: 0 }
   readonly #deadLetters: DeadLetters
+  /** Told of each message that was not handled. */
+  onBuried: ((meta: Meta | undefined, reason: DeadLetterReason) => void) | null = null
   readonly #awaited = new Map<number, (fate: Fate) => void>()
 
   constructor(deadLetters: DeadLetters) {
@@ -76,8 +78,10 @@ export class Fates {
     const fate = FATE_OF[reason]
     if (fate === 'dropped') this.counters.dropped++
     if (fate === 'ignored') this.counters.ignored++
+    this.onBuried?.(letter.meta, reason)
     this.#deadLetters.add({
       id: letter.id,
+      messageId: letter.meta?.messageId,
       reason,
       kind: letter.meta?.kind ?? 'event',
       name: letter.name,

@@ -4,16 +4,18 @@
  * table in `model/mailbox-policy.ts`; the fast path of `tell` is one comparison beside it.
  */
 import type { MailboxOptions } from '../model/agent-options.ts'
-import { HoltError, reviveError } from '../model/error.ts'
+import { HoltError } from '../model/error.ts'
 import { type Acceptance, admit } from '../model/mailbox-policy.ts'
 import type { AskOptions, DeadLetterReason, Fate, SendOptions } from '../model/message.ts'
-import { type Body, encodePayload, readColumn } from '../model/payload.ts'
-import type { Flush, Outcome, Replies } from '../model/wire.ts'
+import { type Body, encodePayload } from '../model/payload.ts'
+import type { Flush } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
-import { Asks, askTimeoutMs } from './asks.ts'
+import { Asks, aborted, askTimeoutMs, notAccepting, overloaded } from './asks.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import { Fates } from './fates.ts'
-import { Mailbox, type Meta } from './mailbox.ts'
+import { takeFlush } from './flush.ts'
+import { Journal, type JournalStore, type Written } from './journal.ts'
+import { Mailbox, type Meta, metaOf } from './mailbox.ts'
 import { type Link, Pump } from './pump.ts'
 
 /** How the inbox reaches the thread for what is no message. */
@@ -25,11 +27,7 @@ export interface InboxHooks {
   isExclusive(command: string): boolean
 }
 
-/** @throws HoltError `InvalidOption` */
-function ttlMs(ms: number): number {
-  if (typeof ms === 'number' && ms >= 0) return ms
-  throw new HoltError('InvalidOption', `ttlMs: expected a number from 0, found ${ms}`)
-}
+const NOTICE: Meta = { kind: 'event', notice: true }
 
 /** A refused offer: no position. */
 const REFUSED = 0
@@ -39,6 +37,7 @@ export class Inbox {
   readonly pump: Pump
   readonly asks: Asks
   readonly fates: Fates
+  readonly journal: Journal
   options: MailboxOptions
   readonly #agent: string
   readonly #clock: Clock
@@ -56,13 +55,23 @@ export class Inbox {
   #waking = false
   #now = 0
 
-  constructor(agent: string, options: MailboxOptions, clock: Clock, deadLetters: DeadLetters, hooks: InboxHooks) {
+  constructor(
+    agent: string,
+    options: MailboxOptions,
+    clock: Clock,
+    deadLetters: DeadLetters,
+    store: JournalStore,
+    hooks: InboxHooks,
+  ) {
     this.#agent = agent
     this.options = options
     this.#bound = options.capacity
     this.#clock = clock
     this.#hooks = hooks
     this.fates = new Fates(deadLetters)
+    this.journal = new Journal(agent, store, clock)
+    this.mailbox.onDone = (meta) => this.journal.handled(meta)
+    this.fates.onBuried = (meta, reason) => this.journal.ended(meta, reason)
     this.asks = new Asks(agent, clock, (position, why) => this.#abandoned(position, why))
     const onProgress = (): void => this.#makeRoom()
     const onExpired = (position: number): void => this.#bury(position, 'expired')
@@ -80,6 +89,7 @@ export class Inbox {
         return true
       }
     }
+    if (this.#isKnown(options)) return true
     const body = encodePayload(payload, options?.transfer)
     if (this.#offer(name, body, this.#metaOf(options, from, false)) === REFUSED) {
       // An agent cannot be given its message back: it has been told already that it was sent.
@@ -93,6 +103,10 @@ export class Inbox {
   /** See {@link AgentRef.emit}. */
   async emit(name: string, payload: unknown, options?: SendOptions, from?: string): Promise<Fate> {
     const body = encodePayload(payload, options?.transfer)
+    if (this.#isKnown(options)) {
+      await this.journal.committed()
+      return { fate: this.journal.isOpen(options!.messageId!) ? 'queued' : 'handled', reason: 'duplicate' }
+    }
     const place = (): Promise<Fate> => this.#place(name, body, this.#metaOf(options, from, true))
     if (this.#mode !== 'deliver' || this.hasRoom) return place()
     return new Promise((resolve, reject) => this.#queue.push(() => void place().then(resolve, reject)))
@@ -101,13 +115,37 @@ export class Inbox {
   async #place(name: string, body: Body, meta: Meta | undefined): Promise<Fate> {
     const position = this.#offer(name, body, meta)
     if (position !== REFUSED) {
-      if (this.#mode !== 'deliver') return { fate: 'queued', reason: this.#hooks.whyNot() }
-      const fate = this.fates.wait(position)
+      const queued = this.#mode !== 'deliver'
+      const fate = queued ? { fate: 'queued' as const, reason: this.#hooks.whyNot() } : this.fates.wait(position)
       this.pump.kick()
-      return fate
+      return this.options.durable ? this.#saved(position, fate) : fate
     }
-    if (this.#refused.reason === 'rejected') throw this.#overloaded(name)
+    if (this.#refused.reason === 'rejected') throw overloaded(this.#agent, name)
     return this.#refused
+  }
+
+  /** The fate, once what it says is on disk. One that cannot be saved is taken out again, where it has not begun. */
+  async #saved(position: number, fate: Fate | Promise<Fate>): Promise<Fate> {
+    try {
+      await this.journal.committed()
+    } catch (error) {
+      if (position >= this.mailbox.sent) this.journal.ended(this.mailbox.withdraw(position)?.meta)
+      throw error
+    }
+    const settled = await fate
+    await this.journal.committed()
+    return settled
+  }
+
+  /** Messages that a host before this one had accepted, in their order; before the agent is started. */
+  restore(messages: readonly Written[]): void {
+    for (const message of messages)
+      this.mailbox.push(message.name, message.body, this.journal.adopt(message), this.#clock.now())
+    this.#awayFrom = this.mailbox.tail
+  }
+
+  #isKnown(options: SendOptions | undefined): boolean {
+    return options?.messageId !== undefined && this.options.durable && this.journal.knows(options.messageId)
   }
 
   /** See {@link AgentRef.ask}. */
@@ -124,18 +162,22 @@ export class Inbox {
     }
     const deadline = this.#clock.now() + timeoutMs
     const position = this.#offer(name, body, { kind: 'ask', deadline, ...(from === undefined ? {} : { from }) })
-    if (position === REFUSED) throw this.#overloaded(name)
+    if (position === REFUSED) throw overloaded(this.#agent, name)
     const reply = this.asks.add(position, name, timeoutMs, deadline, exclusive, options?.signal)
     this.pump.kick()
     return reply
   }
 
-  /** An event of the host's own: it needs no room, and waits where messages wait. */
+  /** An event of the host's own: it needs no room, but its turn comes after the emits that wait for that. */
   notify(name: string, payload: unknown): void {
     const body = encodePayload(payload)
-    if (this.#mode === 'ignore') this.#refuse(name, body, undefined, 'not_accepting')
-    else this.#push(name, body, undefined)
-    this.pump.kick()
+    const place = (): void => {
+      if (this.#mode === 'ignore') this.#refuse(name, body, undefined, 'not_accepting')
+      else this.#push(name, body, NOTICE)
+      this.pump.kick()
+    }
+    if (this.#queue.length > 0) this.#queue.push(place)
+    else place()
   }
 
   /** Whether what is sent now is handed over or waits; else it is ignored. */
@@ -223,40 +265,9 @@ export class Inbox {
     this.withdrawAbandoned()
   }
 
-  // --- what the thread says ----------------------------------------------------------------------------------------
-
+  /** What the thread says. */
   onFlush(flush: Flush): void {
-    for (const outcome of flush.outcomes ?? []) this.#onOutcome(outcome)
-    for (const seq of flush.handled ?? []) this.fates.settle(this.pump.positionOf(seq), { fate: 'handled' })
-    if (flush.replies !== undefined) this.#onReplies(flush.replies)
-    this.pump.reclaim()
-  }
-
-  #onReplies(replies: Replies): void {
-    const values = readColumn(replies)
-    const errors = new Map(replies.errors)
-    replies.seqs.forEach((seq, index) => {
-      const position = this.pump.positionOf(seq)
-      const error = errors.get(index)
-      if (error === undefined) this.asks.reply(position, values[index])
-      else this.asks.fail(position, reviveError(error))
-    })
-  }
-
-  /** Of an event: an ask ends in a reply or an error. */
-  #onOutcome({ seq, fate, name, payload, error }: Outcome): void {
-    const position = this.pump.positionOf(seq)
-    if (fate === 'failed') {
-      this.fates.settle(position, { fate: 'handled', reason: `the handler failed: ${error?.message ?? 'unknown'}` })
-      return
-    }
-    const reason = fate === 'ignored' ? 'no_handler' : fate
-    // While it is still here, more is known of it than its thread says: who sent it, and what, where the handler had begun.
-    const letter = this.mailbox.letterAt(position)
-    const body = payload === undefined ? letter?.body : encodePayload(payload)
-    const meta = { kind: 'event' as const, ...letter?.meta, deliveries: (letter?.meta?.deliveries ?? 0) + 1 }
-    const buried = { id: letter?.id ?? position, name, body: body ?? encodePayload(undefined), meta }
-    this.fates.settle(position, this.fates.bury(buried, reason))
+    takeFlush(this, flush)
   }
 
   // --- inside ------------------------------------------------------------------------------------------------------
@@ -279,7 +290,9 @@ export class Inbox {
     // One clock read a batch: messages of one turn share their time of arrival.
     if (!this.pump.scheduled) this.#now = this.#clock.now()
     if (this.mailbox.isMostlyHoles) this.#compact()
-    const position = this.mailbox.push(name, body, meta, this.#now)
+    const durable = this.options.durable && meta?.kind !== 'ask' && meta?.notice !== true
+    const kept = durable ? this.journal.accept(name, body, meta) : meta
+    const position = this.mailbox.push(name, body, kept, this.#now)
     this.fates.counters.received++
     return position
   }
@@ -325,6 +338,7 @@ export class Inbox {
 
   #evictOldest(): void {
     for (const position of this.mailbox.positions(this.#awayFrom)) {
+      if (this.mailbox.metaAt(position)?.notice === true) continue
       this.#bury(position, 'overflow')
       // All up to here are holes now; the next search need not pass them again.
       this.#awayFrom = position + 1
@@ -339,7 +353,11 @@ export class Inbox {
     if (position >= this.#awayFrom && this.#away > 0) this.#away--
     const fate = this.fates.bury(letter, reason)
     if (letter.meta?.kind !== 'ask') this.fates.settle(position, fate)
-    else this.asks.fail(position, reason === 'purged' ? this.#aborted(letter.name) : this.#overloaded(letter.name))
+    else
+      this.asks.fail(
+        position,
+        reason === 'purged' ? aborted(this.#agent, letter.name) : overloaded(this.#agent, letter.name),
+      )
   }
 
   #abandoned(position: number, why: string): void {
@@ -359,14 +377,7 @@ export class Inbox {
   }
 
   #metaOf(options: SendOptions | undefined, from: string | undefined, awaited: boolean): Meta | undefined {
-    if (options?.ttlMs === undefined && from === undefined && !awaited) return undefined
-    const expires = options?.ttlMs === undefined ? undefined : this.#clock.now() + ttlMs(options.ttlMs)
-    return {
-      kind: 'event',
-      ...(from === undefined ? {} : { from }),
-      ...(expires === undefined ? {} : { expires }),
-      ...(awaited ? { awaited } : {}),
-    }
+    return metaOf(options, from, awaited, this.#clock)
   }
 
   #makeRoom(): void {
@@ -386,14 +397,6 @@ export class Inbox {
 
   /** Why an ask is turned away where nothing is accepted. */
   notAccepting(name: string): HoltError {
-    return new HoltError('NotAccepting', `agent '${this.#agent}' does not take '${name}': ${this.#hooks.whyNot()}`)
-  }
-
-  #overloaded(name: string): HoltError {
-    return new HoltError('Overloaded', `agent '${this.#agent}' has no room for '${name}': its mailbox is full`)
-  }
-
-  #aborted(name: string): HoltError {
-    return new HoltError('Aborted', `'${name}' was aborted on agent '${this.#agent}'`)
+    return notAccepting(this.#agent, name, this.#hooks.whyNot())
   }
 }

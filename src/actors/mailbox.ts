@@ -8,8 +8,10 @@
  * Positions only grow (the first is 1). What is withdrawn leaves a hole that the pump numbers and the thread skips,
  * so that position and delivery number stay one subtraction apart. Used by `inbox.ts` and `pump.ts` alone.
  */
-import type { MessageKind } from '../model/message.ts'
+import { HoltError } from '../model/error.ts'
+import type { MessageKind, SendOptions } from '../model/message.ts'
 import type { Body } from '../model/payload.ts'
+import type { Clock } from '../platform/clock.ts'
 
 /** What some messages carry beside name and payload. Times in monotonic ms. */
 export interface Meta {
@@ -27,6 +29,36 @@ export interface Meta {
   readonly solo?: boolean
   /** Belongs to one instance (its `boot`): never delivered to another. */
   readonly once?: boolean
+  /** Under which a durable mailbox has written it down. */
+  readonly messageId?: string
+  /** Of the host's own: it takes nobody's room, and is not dropped for others. */
+  readonly notice?: boolean
+}
+
+/**
+ * What an event carries beside name and payload; undefined for nothing.
+ * @throws HoltError `InvalidOption` for its time to live
+ */
+export function metaOf(
+  options: SendOptions | undefined,
+  from: string | undefined,
+  awaited: boolean,
+  clock: Pick<Clock, 'now'>,
+): Meta | undefined {
+  const { ttlMs, messageId } = options ?? {}
+  if (ttlMs === undefined && from === undefined && messageId === undefined && !awaited) return undefined
+  return {
+    kind: 'event',
+    ...(from === undefined ? {} : { from }),
+    ...(ttlMs === undefined ? {} : { expires: clock.now() + checkedTtl(ttlMs) }),
+    ...(awaited ? { awaited } : {}),
+    ...(messageId === undefined ? {} : { messageId }),
+  }
+}
+
+function checkedTtl(ms: number): number {
+  if (typeof ms === 'number' && ms >= 0) return ms
+  throw new HoltError('InvalidOption', `ttlMs: expected a number from 0, found ${ms}`)
 }
 
 /** A message taken out. */
@@ -47,6 +79,8 @@ export class Mailbox {
   sent = 1
   /** Where the next one goes. */
   tail = 1
+  /** Told of each message with an id that was done. */
+  onDone: ((meta: Meta | undefined) => void) | null = null
   #mask = INITIAL - 1
   #names: string[] = new Array(INITIAL).fill('')
   #bodies: (Body | undefined)[] = new Array(INITIAL).fill(undefined)
@@ -152,8 +186,12 @@ export class Mailbox {
   /** All before `position` are settled and forgotten. */
   settleTo(position: number): void {
     while (this.head < position) {
-      if (this.#bodies[this.head & this.#mask] === undefined) this.#holes--
-      else this.#clear(this.head)
+      const index = this.head & this.#mask
+      if (this.#bodies[index] === undefined) this.#holes--
+      else {
+        if (this.#metas[index]?.messageId !== undefined) this.onDone?.(this.#metas[index])
+        this.#clear(this.head)
+      }
       this.head++
     }
     if (this.sent < this.head) this.sent = this.head

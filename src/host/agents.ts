@@ -24,6 +24,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { Host } from './host.ts'
+import { journalStore } from './journals.ts'
 import { createOutput } from './output.ts'
 import { checkGrants, prepare } from './prepare.ts'
 import type { Records } from './records.ts'
@@ -161,6 +162,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
       }),
     router: { ...routerOf(host, clock), request },
     threads,
+    journal: journalStore(store, clock),
     decide: (agent, death) => supervisorOf(agent).decide(agent, death),
     onPhase: (agent, from, to) => {
       report('agent.phase', { from, to, status: agent.status }, { agent: agent.id })

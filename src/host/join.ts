@@ -33,6 +33,7 @@ import { DeadLetterOffice } from './dead-letters.ts'
 import { createFacts } from './facts.ts'
 import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
+import { restoreMailbox } from './journals.ts'
 import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Records } from './records.ts'
 import { heldBackMs, recover } from './recover.ts'
@@ -245,6 +246,7 @@ class Assembly {
     const began = this.#clock.now()
     const installed = await this.#catalog.load()
     await this.#recover()
+    for (const agent of directory.all()) await restoreMailbox(this.#parts.store, agent)
     await this.#scheduler.load()
     for (const accepted of [...manifestsOf(this.#parts.manifest.root), ...installed]) this.#adopt(accepted)
     await this.#firstIntents()

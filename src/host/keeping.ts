@@ -16,10 +16,16 @@ import { decodeBody, encodePayload } from '../model/payload.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Store } from '../store/store.ts'
 import { restoreBody, type StoredBody, storeBody } from '../store/stored-body.ts'
+import type { Tables } from '../store/tables.ts'
 
 export interface KeepingDeps {
   readonly store: Store
   readonly clock: Clock
+}
+
+/** Of which delivery a write is, and the how many-th of it. */
+interface Written {
+  readonly of: { readonly seq: number; readonly n: number }
 }
 
 type Keyed<T = object> = T & { readonly key: string } & MemoryCondition
@@ -44,6 +50,26 @@ function named(session: unknown): string {
   )
 }
 
+/**
+ * A write of the newest instance, once: one that a durable message had made before it was delivered again is left out, and
+ * answered as `again` says.
+ */
+function once<T>(
+  deps: KeepingDeps,
+  from: Agent,
+  { of }: Written,
+  work: (tx: Tables, epoch: number) => T,
+  again: (tx: Tables) => T,
+): Promise<T> {
+  const epoch = epochOf(from)
+  const { mailbox, pump } = from.inbox
+  const messageId = mailbox.metaAt(pump.positionOf(of.seq))?.messageId
+  return deps.store.write((tx) => {
+    const first = messageId === undefined || tx.effects.once(from.id, messageId, of.n, deps.clock.wall())
+    return first ? work(tx, epoch) : again(tx)
+  })
+}
+
 const bounded = <P extends { readonly limit?: number }>(page: P): P =>
   ({ ...page, limit: Math.min(MAX_PAGE, Math.max(1, page.limit ?? 100)) }) as P
 
@@ -52,14 +78,26 @@ export const KEEPING = {
     const entry = await store.write(() => store.memory.get(from.id, key))
     return entry === undefined ? undefined : { ...entry, value: revived(entry.value) }
   },
-  'memory.set': (deps: KeepingDeps, from: Agent, { key, value, ifVersion }: Keyed<{ readonly value: unknown }>) => {
-    const epoch = epochOf(from)
-    const body = stored(value)
-    return deps.store.write((tx) => tx.memory.set(from.id, key, body, deps.clock.wall(), { epoch, ifVersion }))
+  'memory.set': (deps: KeepingDeps, from: Agent, write: Keyed<Written & { readonly value: unknown }>) => {
+    const { key, ifVersion } = write
+    const body = stored(write.value)
+    return once(
+      deps,
+      from,
+      write,
+      (tx, epoch) => tx.memory.set(from.id, key, body, deps.clock.wall(), { epoch, ifVersion }),
+      (tx) => tx.memory.get(from.id, key)?.version ?? 0,
+    )
   },
-  'memory.delete': ({ store }: KeepingDeps, from: Agent, { key, ifVersion }: Keyed) => {
-    const epoch = epochOf(from)
-    return store.write((tx) => tx.memory.delete(from.id, key, { epoch, ifVersion }))
+  'memory.delete': (deps: KeepingDeps, from: Agent, write: Keyed<Written>) => {
+    const { key, ifVersion } = write
+    return once(
+      deps,
+      from,
+      write,
+      (tx, epoch) => tx.memory.delete(from.id, key, { epoch, ifVersion }),
+      () => true,
+    )
   },
   'memory.list': async (
     { store }: KeepingDeps,
@@ -70,23 +108,30 @@ export const KEEPING = {
     return entries.map((entry) => ({ ...entry, value: revived(entry.value) }))
   },
   'memory.transaction': (
-    { store, clock }: KeepingDeps,
+    deps: KeepingDeps,
     from: Agent,
-    { steps }: { readonly steps: readonly MemoryStep[] },
+    write: Written & { readonly steps: readonly MemoryStep[] },
   ) => {
-    const epoch = epochOf(from)
-    const operations = steps.map((step) => (step.op === 'set' ? { ...step, value: stored(step.value) } : step))
-    return store.write((tx) => tx.memory.apply(from.id, operations, clock.wall(), epoch))
+    const operations = write.steps.map((step) => (step.op === 'set' ? { ...step, value: stored(step.value) } : step))
+    return once(
+      deps,
+      from,
+      write,
+      (tx, epoch) => tx.memory.apply(from.id, operations, deps.clock.wall(), epoch),
+      (tx) => operations.map(({ op, key }) => (op === 'set' ? (tx.memory.get(from.id, key)?.version ?? 0) : null)),
+    )
   },
-  'session.append': (
-    { store, clock }: KeepingDeps,
-    from: Agent,
-    { session, value }: OfSession<{ readonly value: unknown }>,
-  ) => {
-    const epoch = epochOf(from)
-    const name = named(session)
-    const body = stored(value)
-    return store.write((tx) => tx.sessions.append(from.id, name, body, clock.wall(), epoch))
+  'session.append': (deps: KeepingDeps, from: Agent, write: OfSession<Written & { readonly value: unknown }>) => {
+    const name = named(write.session)
+    const body = stored(write.value)
+    return once(
+      deps,
+      from,
+      write,
+      (tx, epoch) => tx.sessions.append(from.id, name, body, deps.clock.wall(), epoch),
+      // Where it stands is not remembered; that of the last entry is as near as any.
+      (tx) => Math.max(0, (tx.sessions.get(from.id, name)?.length ?? 1) - 1),
+    )
   },
   'session.page': async (
     { store }: KeepingDeps,
@@ -98,8 +143,14 @@ export const KEEPING = {
   },
   'session.length': ({ store }: KeepingDeps, from: Agent, { session }: OfSession) =>
     store.write(() => store.sessions.get(from.id, named(session))?.length ?? 0),
-  'session.remove': ({ store }: KeepingDeps, from: Agent, { session }: OfSession) => {
-    const epoch = epochOf(from)
-    return store.write((tx) => tx.sessions.remove(from.id, named(session), epoch))
+  'session.remove': (deps: KeepingDeps, from: Agent, write: OfSession<Written>) => {
+    const name = named(write.session)
+    return once(
+      deps,
+      from,
+      write,
+      (tx, epoch) => tx.sessions.remove(from.id, name, epoch),
+      () => true,
+    )
   },
 } as const

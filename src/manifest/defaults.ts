@@ -20,6 +20,7 @@ export const DEFAULTS = {
     backlog: 65_536,
     concurrency: 1,
     redeliver: 0,
+    durable: false,
   },
   limits: {
     heapMb: 64,

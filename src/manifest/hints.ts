@@ -6,7 +6,6 @@
 import { nearest } from '../model/nearest.ts'
 import { DEFAULTS } from './defaults.ts'
 
-const NOT_YET = 'this version does not have it yet'
 const OF_A_CHILD = 'it belongs to a child in holt.yml, beside agent or supervisor'
 const NO_CHILD = 'the top supervisor is no child: nothing above it would read this'
 const INTENSITY = 'intensity is meant, how many restarts periodMs allows'
@@ -15,9 +14,9 @@ type Hints = ReadonlyMap<string, string>
 
 /** Wherever the field was found. */
 const ANYWHERE: Hints = new Map([
-  ['durable', NOT_YET],
-  ['channels', NOT_YET],
-  ['schedules', NOT_YET],
+  ['durable', 'it belongs under mailbox in agent.yml'],
+  ['channels', 'it belongs at the top of agent.yml'],
+  ['schedules', 'it belongs at the top of agent.yml'],
   ['spares', 'it belongs at the top of holt.yml'],
   ['significant', OF_A_CHILD],
   ['shutdown', OF_A_CHILD],

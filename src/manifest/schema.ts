@@ -60,6 +60,7 @@ const mailbox = map({
   backlog: whole(1, 10_000_000).default(m.backlog),
   concurrency: whole(1, 256).default(m.concurrency),
   redeliver: whole(0, 1000).default(m.redeliver),
+  durable: truth().default(m.durable),
 })
 
 const l = DEFAULTS.limits

@@ -24,6 +24,8 @@ export interface MailboxOptions {
   readonly concurrency: number
   /** Times a message that was in flight at a crash is handed over again; 0 to 1000. @default 0 */
   readonly redeliver: number
+  /** Events are on disk before they are answered, and outlive the host. @default false */
+  readonly durable: boolean
 }
 
 export interface Limits {

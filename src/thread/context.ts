@@ -24,12 +24,10 @@ export class ContextFactory {
   readonly log: Logger
   readonly mounted: MountedCapabilities
   readonly stop: () => void
-  readonly memory: Memory
 
   constructor(init: Init, outbox: Outbox, log: Logger, mounted: MountedCapabilities, stop: () => void) {
     this.init = init
     this.outbox = outbox
-    this.memory = memoryOver(outbox)
     this.mounted = mounted
     this.stop = stop
     this.log = log
@@ -46,6 +44,7 @@ export class HandlerContext implements Context {
   readonly deadline: number | null
   readonly #shared: ContextFactory
   #controller: AbortController | undefined
+  #writes = 0
   /** Set once it is aborted, also while nobody has asked for the signal. */
   aborted: Error | undefined
 
@@ -72,6 +71,10 @@ export class HandlerContext implements Context {
     return this.#shared.log
   }
 
+  nextWrite(): number {
+    return this.#writes++
+  }
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -95,11 +98,11 @@ export class HandlerContext implements Context {
   }
 
   get memory(): Memory {
-    return this.#shared.memory
+    return memoryOver(this.#shared.outbox, this)
   }
 
   session(id: string): Session {
-    return sessionOver(this.#shared.outbox, id)
+    return sessionOver(this.#shared.outbox, id, this)
   }
 
   tell(agent: string, name: string, payload?: unknown): boolean {

@@ -172,12 +172,15 @@ export class Loop {
 
   /** The port may hand over many batches without a turn of the loop in between: a turn ends only when the loop turns. */
   #mustYield(): boolean {
-    if (this.#turnCount++ === 0) {
+    const count = ++this.#turnCount
+    if (count === 1) {
       this.#turnAt = monotonicMs()
       setImmediate(this.#endTurn)
+      return false
     }
-    const late = this.#turnCount % SAMPLE === 0 && monotonicMs() - this.#turnAt > TURN_MS
-    this.#yielded = late || this.#turnCount >= TURN_DELIVERIES
+    // Also after the first, the second, the fourth, the eighth: handlers may be slow.
+    const looks = count % SAMPLE === 0 || (count & (count - 1)) === 0
+    this.#yielded = count >= TURN_DELIVERIES || (looks && monotonicMs() - this.#turnAt > TURN_MS)
     return this.#yielded
   }
 

@@ -9,7 +9,7 @@ import type { IntentRecord } from '../../src/model/intent.ts'
 import type { Answers, RoleInfo } from '../../src/model/wire.ts'
 import { FakeClock } from '../../src/testkit/fake-clock.ts'
 import { PlayedWorker } from './played-worker.ts'
-import { MAILBOX } from './tested-inbox.ts'
+import { MAILBOX, PlayedJournal } from './tested-inbox.ts'
 
 const workers: PlayedWorker[] = []
 const played = { roles: [] as RoleInfo[] }
@@ -83,6 +83,7 @@ class TestedAgent {
       begin: async () => ++epochs,
       router,
       threads,
+      journal: new PlayedJournal(),
       report: () => {},
       intentOf: () => this.intent,
       shuttingDown: () => false,

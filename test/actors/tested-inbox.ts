@@ -1,6 +1,7 @@
 /** An inbox with a fake clock, everything it told kept, and the thread's side played by the test. */
 import { DeadLetters } from '../../src/actors/dead-letters.ts'
 import { Inbox } from '../../src/actors/inbox.ts'
+import type { JournalStore, Written } from '../../src/actors/journal.ts'
 import type { MailboxOptions } from '../../src/model/agent-options.ts'
 import { FakeClock } from '../../src/testkit/fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
@@ -12,6 +13,37 @@ export const MAILBOX: MailboxOptions = {
   backlog: 65_536,
   concurrency: 1,
   redeliver: 0,
+  durable: false,
+}
+
+/** A journal that remembers, and can be told to refuse. */
+export class PlayedJournal implements JournalStore {
+  readonly waiting = new Map<string, Written>()
+  readonly handled = new Set<string>()
+  /** What every write is refused with. */
+  refusal: Error | null = null
+  #ids = 0
+
+  async append(_agent: string, message: Written): Promise<void> {
+    if (this.refusal !== null) throw this.refusal
+    this.waiting.set(message.messageId, message)
+  }
+
+  async done(_agent: string, messageIds: readonly string[], buried: boolean): Promise<void> {
+    if (this.refusal !== null) throw this.refusal
+    for (const id of messageIds) {
+      this.waiting.delete(id)
+      if (!buried) this.handled.add(id)
+    }
+  }
+
+  seen(_agent: string, messageId: string): boolean {
+    return this.waiting.has(messageId) || this.handled.has(messageId)
+  }
+
+  newId(): string {
+    return `m${++this.#ids}`
+  }
 }
 
 export class TestedInbox {
@@ -22,6 +54,7 @@ export class TestedInbox {
   /** Deliveries whose handlers were told to give up. */
   readonly aborted: number[] = []
   readonly exclusive = new Set<string>()
+  readonly journal = new PlayedJournal()
   thread: PlayedThread
 
   constructor(options: Partial<MailboxOptions> = {}) {
@@ -32,7 +65,7 @@ export class TestedInbox {
       (kind, data) => this.facts.push({ kind, data }),
       () => {},
     )
-    this.inbox = new Inbox('a', mailbox, this.clock, this.deadLetters, {
+    this.inbox = new Inbox('a', mailbox, this.clock, this.deadLetters, this.journal, {
       abort: (seqs) => this.aborted.push(...seqs),
       whyNot: () => 'it is away',
       isExclusive: (command) => this.exclusive.has(command),

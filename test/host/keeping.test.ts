@@ -111,7 +111,7 @@ describe('what was written', () => {
   it('and not awaited, and in the stop hook, is on disk when the host has ended', async () => {
     const open = await fleet()
     const first = await open()
-    first.agent('keeper').tell('remember', 50)
+    await first.agent('keeper').emit('remember', 50)
     await first.shutdown()
     const run = caller(await open())
     expect((await run('memory', 'list', 'k')) as unknown[]).toHaveLength(50)

@@ -50,6 +50,18 @@ export function fakeContext(parts: Partial<Context> = {}): Context {
       throw new Error('nobody to ask')
     }) as Context['ask'],
     after: vi.fn(() => nothing),
+    watch: vi.fn(async () => {}),
+    unwatch: vi.fn(async () => {}),
+    spawn: vi.fn(async () => {
+      throw new Error('no supervisor to add to')
+    }),
+    memory: {} as Context['memory'],
+    session: () => ({}) as ReturnType<Context['session']>,
+    publish: vi.fn(async () => ({ bound: 0, accepted: 0 })),
+    schedule: vi.fn(async () => {
+      throw new Error('no clock to go by')
+    }),
+    unschedule: vi.fn(async () => false),
     stop: nothing,
     ...parts,
   }

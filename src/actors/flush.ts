@@ -1,0 +1,40 @@
+/** What a thread flushes: replies, fates and ends of handlers, matched with what waits for them in the inbox. */
+import { reviveError } from '../model/error.ts'
+import { encodePayload, readColumn } from '../model/payload.ts'
+import type { Flush, Outcome, Replies } from '../model/wire.ts'
+import type { Inbox } from './inbox.ts'
+
+/** Takes in what a thread has flushed. */
+export function takeFlush(inbox: Inbox, flush: Flush): void {
+  for (const outcome of flush.outcomes ?? []) onOutcome(inbox, outcome)
+  for (const seq of flush.handled ?? []) inbox.fates.settle(inbox.pump.positionOf(seq), { fate: 'handled' })
+  if (flush.replies !== undefined) onReplies(inbox, flush.replies)
+  inbox.pump.reclaim()
+}
+
+function onReplies(inbox: Inbox, replies: Replies): void {
+  const values = readColumn(replies)
+  const errors = new Map(replies.errors)
+  replies.seqs.forEach((seq, index) => {
+    const position = inbox.pump.positionOf(seq)
+    const error = errors.get(index)
+    if (error === undefined) inbox.asks.reply(position, values[index])
+    else inbox.asks.fail(position, reviveError(error))
+  })
+}
+
+/** Of an event: an ask ends in a reply or an error. */
+function onOutcome(inbox: Inbox, { seq, fate, name, payload, error }: Outcome): void {
+  const position = inbox.pump.positionOf(seq)
+  if (fate === 'failed') {
+    inbox.fates.settle(position, { fate: 'handled', reason: `the handler failed: ${error?.message ?? 'unknown'}` })
+    return
+  }
+  const reason = fate === 'ignored' ? 'no_handler' : fate
+  // While it is still here, more is known of it than its thread says: who sent it, and what, where the handler had begun.
+  const letter = inbox.mailbox.letterAt(position)
+  const body = payload === undefined ? letter?.body : encodePayload(payload)
+  const meta = { kind: 'event' as const, ...letter?.meta, deliveries: (letter?.meta?.deliveries ?? 0) + 1 }
+  const buried = { id: letter?.id ?? position, name, body: body ?? encodePayload(undefined), meta }
+  inbox.fates.settle(position, inbox.fates.bury(buried, reason))
+}

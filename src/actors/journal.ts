@@ -1,0 +1,114 @@
+/**
+ * The durable side of one mailbox: each event is written down in the turn in which it is accepted, and taken out in the
+ * turn in which it has its fate. Whoever was told that it was accepted was told after the commit. The mailbox itself stays
+ * where it is, in memory; this is what the next host finds.
+ */
+import type { DeadLetterReason } from '../model/message.ts'
+import type { Body } from '../model/payload.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Meta } from './mailbox.ts'
+
+/** A message as it is written down. */
+export interface Written {
+  readonly messageId: string
+  readonly name: string
+  readonly body: Body
+  readonly from?: string
+  /** Wall clock, ms. */
+  readonly expiresAt?: number
+  readonly deliveries: number
+}
+
+/** Where messages are written down. Calls of one turn are one commit, in their order. */
+export interface JournalStore {
+  /** Resolves once it is on disk. @throws HoltError where it cannot be saved */
+  append(agent: string, message: Written): Promise<unknown>
+  /** Out, and known as done for some time; `buried`: it may come back under its id. */
+  done(agent: string, messageIds: readonly string[], buried: boolean): Promise<unknown>
+  /** Whether it waits, or has been done within the time ids are kept. */
+  seen(agent: string, messageId: string): boolean
+  newId(): string
+}
+
+export class Journal {
+  readonly #agent: string
+  readonly #store: JournalStore
+  readonly #clock: Clock
+  /** Written down and not done. */
+  readonly #open = new Set<string>()
+  #last: Promise<unknown> = Promise.resolve()
+  #done: string[] = []
+
+  constructor(agent: string, store: JournalStore, clock: Clock) {
+    this.#agent = agent
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Writes an event down as it is accepted; answers with what it carries from now on. */
+  accept(name: string, body: Body, meta: Meta | undefined): Meta {
+    const messageId = meta?.messageId ?? this.#store.newId()
+    this.#open.add(messageId)
+    const expires = meta?.expires
+    this.#last = this.#store.append(this.#agent, {
+      messageId,
+      name,
+      body,
+      deliveries: meta?.deliveries ?? 0,
+      ...(meta?.from === undefined ? {} : { from: meta.from }),
+      ...(expires === undefined ? {} : { expiresAt: this.#clock.wall() + expires - this.#clock.now() }),
+    })
+    // Whoever waits for the commit is told; a tell has nobody who does.
+    this.#last.catch(() => {})
+    // Its end is told by the thread as soon as it is there.
+    return { kind: 'event', ...meta, messageId, awaited: true }
+  }
+
+  /** One that the host before this one had accepted. */
+  adopt({ messageId, from, expiresAt, deliveries }: Written): Meta {
+    this.#open.add(messageId)
+    const expires = expiresAt === undefined ? undefined : this.#clock.now() + expiresAt - this.#clock.wall()
+    return {
+      kind: 'event',
+      messageId,
+      awaited: true,
+      deliveries,
+      ...(from === undefined ? {} : { from }),
+      ...(expires === undefined ? {} : { expires }),
+    }
+  }
+
+  /** Whether it was accepted before, and is not to be taken twice. */
+  knows(messageId: string): boolean {
+    return this.#open.has(messageId) || this.#store.seen(this.#agent, messageId)
+  }
+
+  /** Whether it still waits or runs. */
+  isOpen(messageId: string): boolean {
+    return this.#open.has(messageId)
+  }
+
+  /** It has been handled. */
+  handled(meta: Meta | undefined): void {
+    if (meta?.messageId === undefined || !this.#open.delete(meta.messageId)) return
+    if (this.#done.push(meta.messageId) > 1) return
+    queueMicrotask(() => this.#note(this.#done.splice(0), false))
+  }
+
+  /** It has had another end, and is a dead letter or nothing at all. */
+  ended(meta: Meta | undefined, reason?: DeadLetterReason): void {
+    if (meta?.messageId === undefined || !this.#open.delete(meta.messageId)) return
+    this.#note([meta.messageId], reason !== undefined)
+  }
+
+  /** Resolves once all that was written before is on disk. @throws HoltError where the last of it cannot be */
+  async committed(): Promise<void> {
+    if (this.#done.length > 0) await null
+    await this.#last
+  }
+
+  #note(messageIds: readonly string[], buried: boolean): void {
+    this.#last = this.#store.done(this.#agent, messageIds, buried)
+    this.#last.catch(() => {})
+  }
+}
