@@ -21,6 +21,9 @@ const INSTALLED = fileURLToPath(new URL('./fleets/mortal/agents/mortal', import.
 const SENDERS = ['a', 'b', 'c'] as const
 /** At most so long after it is up, or has been started, a host is killed. */
 const LIVES_MS = 400
+const PATIENT_MS = 60_000
+const REFUSALS = ['InvalidCommand', 'AgentBusy']
+const LOST = ['NoHost', 'Aborted', 'Timeout']
 const COMMANDS: readonly Command[] = ['stop', 'suspend', 'pause', 'resume', 'start', 'activate', 'restart', 'kill']
 
 interface Place {
@@ -86,9 +89,10 @@ class Driver {
         wanted.open = []
         journal.alive(answer)
       } catch (error) {
-        // A refusal has committed nothing; an answer that never came may have.
-        if ((error as { code?: string }).code !== 'InvalidCommand') return
-        wanted.open = []
+        // A refusal has committed nothing; what was pre-empted, failed to boot, or was never answered may have.
+        const code = (error as { code?: string }).code ?? ''
+        if (REFUSALS.includes(code)) wanted.open.pop()
+        if (LOST.includes(code)) return
       }
     }
   }
@@ -98,7 +102,8 @@ class Driver {
 async function readLog(client: Client): Promise<Entry[]> {
   const log: Entry[] = []
   for (;;) {
-    const page = (await client.call('ask', ['ledger', 'page', log.length])) as { readonly value: Entry }[]
+    const ask = client.call('ask', ['ledger', 'page', log.length], { timeoutMs: PATIENT_MS }, { timeoutMs: PATIENT_MS })
+    const page = (await ask) as { readonly value: Entry }[]
     if (page.length === 0) return log
     log.push(...page.map(({ value }) => value))
   }
