@@ -120,6 +120,8 @@ async function check(client: Client, { journal }: Place): Promise<string[]> {
   const ledger = fleet.agents.find(({ id }) => id === 'ledger')!
   if (ledger.admission === 'cordoned') await client.call('resume', ['ledger'])
   if (ledger.intent !== 'running') await client.call('start', ['ledger'])
+  // A host that is killed again and again holds its agents back.
+  else if (ledger.nextRestartAt !== null) await client.call('restart', ['ledger'])
   for (let waited = 0; waited < 30_000; waited += 20) {
     const { mailbox, phase } = (await client.call('get', ['ledger'])) as AgentSnapshot
     if (phase === 'ACTIVE' && mailbox.depth === 0 && mailbox.inFlight === 0) break

@@ -32,6 +32,10 @@ const NOTICE: Meta = { kind: 'event', notice: true }
 /** A refused offer: no position. */
 const REFUSED = 0
 
+const wake = (waiting: readonly (() => void)[]): void => {
+  for (const resolve of waiting) resolve()
+}
+
 export class Inbox {
   readonly mailbox = new Mailbox()
   readonly pump: Pump
@@ -73,9 +77,8 @@ export class Inbox {
     this.mailbox.onDone = (meta) => this.journal.handled(meta)
     this.fates.onBuried = (meta, reason) => this.journal.ended(meta, reason)
     this.asks = new Asks(agent, clock, (position, why) => this.#abandoned(position, why))
-    const onProgress = (): void => this.#makeRoom()
-    const onExpired = (position: number): void => this.#bury(position, 'expired')
-    this.pump = new Pump(this.mailbox, options.window, { onProgress, onExpired }, clock)
+    const pumpHooks = { onProgress: () => this.#makeRoom(), onExpired: (at: number) => this.#bury(at, 'expired') }
+    this.pump = new Pump(this.mailbox, options.window, pumpHooks, clock)
   }
 
   // --- sending -----------------------------------------------------------------------------------------------
@@ -91,7 +94,7 @@ export class Inbox {
     }
     if (this.#isKnown(options)) return true
     const body = encodePayload(payload, options?.transfer)
-    if (this.#offer(name, body, this.#metaOf(options, from, false)) === REFUSED) {
+    if (this.#offer(name, body, metaOf(options, from, false, this.#clock)) === REFUSED) {
       // An agent cannot be given its message back: it has been told already that it was sent.
       if (from !== undefined && this.#refused.reason === 'rejected') this.fates.refuse(name, body, 'rejected', from)
       return false
@@ -107,7 +110,7 @@ export class Inbox {
       await this.journal.committed()
       return { fate: this.journal.isOpen(options!.messageId!) ? 'queued' : 'handled', reason: 'duplicate' }
     }
-    const place = (): Promise<Fate> => this.#place(name, body, this.#metaOf(options, from, true))
+    const place = (): Promise<Fate> => this.#place(name, body, metaOf(options, from, true, this.#clock))
     if (this.#mode !== 'deliver' || this.hasRoom) return place()
     return new Promise((resolve, reject) => this.#queue.push(() => void place().then(resolve, reject)))
   }
@@ -203,7 +206,7 @@ export class Inbox {
       this.#bury(position, 'purged')
       purged++
     }
-    this.#wake(this.#rooms.splice(0))
+    wake(this.#rooms.splice(0))
     return purged
   }
 
@@ -220,8 +223,8 @@ export class Inbox {
     this.#mode = mode
     this.pump.setOpen(mode === 'deliver')
     // Those who wait find out where they stand now: an emit queues or is told, a producer tries again.
-    this.#wake(this.#queue.splice(0))
-    this.#wake(this.#rooms.splice(0))
+    wake(this.#queue.splice(0))
+    wake(this.#rooms.splice(0))
   }
 
   /** Between two instances: what the manifest says now. What waits already stays. */
@@ -376,23 +379,15 @@ export class Inbox {
     this.asks.ended(position)
   }
 
-  #metaOf(options: SendOptions | undefined, from: string | undefined, awaited: boolean): Meta | undefined {
-    return metaOf(options, from, awaited, this.#clock)
-  }
-
   #makeRoom(): void {
     if (this.#waking) return
     this.#waking = true
     // Each waiting emit takes its place, in order, before anything else is let in; a full batch that leaves makes room
     // for the next.
     while (this.#queue.length > 0 && this.mailbox.unsent < this.options.backlog)
-      this.#wake(this.#queue.splice(0, this.options.backlog - this.mailbox.unsent))
+      wake(this.#queue.splice(0, this.options.backlog - this.mailbox.unsent))
     this.#waking = false
-    if (this.#rooms.length > 0 && this.mailbox.unsent <= this.options.backlog >> 1) this.#wake(this.#rooms.splice(0))
-  }
-
-  #wake(waiting: readonly (() => void)[]): void {
-    for (const resolve of waiting) resolve()
+    if (this.#rooms.length > 0 && this.mailbox.unsent <= this.options.backlog >> 1) wake(this.#rooms.splice(0))
   }
 
   /** Why an ask is turned away where nothing is accepted. */

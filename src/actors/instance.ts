@@ -233,6 +233,8 @@ export class Instance implements Link {
   }
 
   #onControl(message: FromThread): void {
+    // One that was given up.
+    if (!this.alive) return
     switch (message.type) {
       case 'proof':
         return this.#onProof(message)

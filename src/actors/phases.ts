@@ -23,12 +23,17 @@ export class Phases {
     return this.#current
   }
 
-  /** @throws HoltError `InvalidTransition` */
-  move(to: Phase): void {
-    const from = this.#current
-    this.#current = transition(this.#agent, from, to)
-    this.#onMove(from, to)
-    this.recheck()
+  /**
+   * Through these, one after the other.
+   * @throws HoltError `InvalidTransition`
+   */
+  move(...path: readonly Phase[]): void {
+    for (const to of path) {
+      const from = this.#current
+      this.#current = transition(this.#agent, from, to)
+      this.#onMove(from, to)
+      this.recheck()
+    }
   }
 
   /** Something else that somebody may wait for has changed. */

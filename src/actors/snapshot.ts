@@ -73,9 +73,9 @@ export function inFlightOf({ inbox, instance }: Agent, clock: Clock): InFlight[]
 }
 
 /** Of the live instance; of the last one where that has not said yet. */
-function heapOf({ instance, lastHeapUsedMb }: Agent): number | null {
+function heapOf({ instance, lastDeath }: Agent): number | null {
   const live = instance?.recorder.heapUsedMb ?? 0
-  return live > 0 ? live : lastHeapUsedMb
+  return live > 0 ? live : (lastDeath?.heapUsedMb ?? null)
 }
 
 function instanceOf({ instance }: Agent, clock: Clock): AgentSnapshot['instance'] {

@@ -6,13 +6,16 @@ import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../platform/clock.ts'
 import { spawnThread, type Thread, type Threads } from './spawn.ts'
 
-/** A size whose spares end by themselves so often in a row is given up: something is wrong with the machine. */
+/** A size whose spares end by themselves so often in a row, soon after they were started, is given up. */
 const MAX_FAILURES = 3
+/** One that lived so long was sound: what ended it says nothing of the next. */
+const SOUND_MS = 1000
 /** From taking a spare to starting another. A boot from a spare takes a few ms, and is not to share the processor. */
 const REFILL_MS = 50
 
 interface Shelf {
   readonly threads: Set<Worker>
+  /** In a row. */
   failures: number
 }
 
@@ -20,6 +23,8 @@ export class Spares implements Threads {
   readonly #perSize: number
   readonly #clock: Clock
   readonly #shelves = new Map<number, Shelf>()
+  /** Since the first {@link fill}; before that the fleet is starting, and nothing is to share the processor with it. */
+  #open = false
   #closed = false
 
   /** @param perSize threads kept for each heap size that is asked for */
@@ -32,17 +37,18 @@ export class Spares implements Threads {
     if (this.#perSize === 0) return spawnThread(name, heapMb)
     const { threads } = this.#shelf(heapMb)
     const [spare] = threads
+    // Later: first the boot, then what the next one of this size will need.
+    if (this.#open) this.#clock.after(REFILL_MS, () => this.fill([heapMb]))
     if (spare === undefined) return spawnThread(name, heapMb)
     threads.delete(spare)
     spare.removeAllListeners()
     spare.ref()
-    // Later: first the restart, then what the next one will need.
-    this.#clock.after(REFILL_MS, () => this.fill([heapMb]))
     return spare
   }
 
   /** Starts what is missing, also for sizes that have not been asked for yet. */
   fill(sizes: Iterable<number>): void {
+    this.#open = true
     for (const heapMb of new Set(sizes)) {
       const shelf = this.#shelf(heapMb)
       while (!this.#closed && shelf.threads.size < this.#perSize && shelf.failures < MAX_FAILURES)
@@ -81,15 +87,13 @@ export class Spares implements Threads {
       shelf.failures = MAX_FAILURES
       return
     }
+    const startedAt = this.#clock.now()
     spare.unref()
-    spare.once('online', () => {
-      shelf.failures = 0
-    })
     // Its exit follows and is what counts; unheard, the error would end the process.
     spare.on('error', () => {})
     spare.once('exit', () => {
       if (!shelf.threads.delete(spare)) return
-      shelf.failures++
+      shelf.failures = this.#clock.now() - startedAt < SOUND_MS ? shelf.failures + 1 : 0
       this.fill([heapMb])
     })
     shelf.threads.add(spare)

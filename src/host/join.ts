@@ -183,7 +183,10 @@ class Assembly {
       intentOf: (agent) => this.#intentOf(agent).intent,
       shuttingDown: () => this.#ending,
       // Only at the start of the host: by then nobody has asked for anything.
-      heldBackMs: (agent) => (this.#started ? 0 : heldBackMs(this.host.directory.get(agent).deaths)),
+      heldBackMs: (agent) => {
+        if (this.#started || this.#intentOf(agent).intent !== 'running') return 0
+        return heldBackMs(this.host.directory.get(agent).deaths)
+      },
       onRemoved: ({ id }) => this.#forget(id),
     }
   }

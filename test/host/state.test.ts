@@ -169,6 +169,25 @@ describe('after a kill -9', () => {
       await kit.close()
     },
   )
+
+  it('one that is not wanted running has no start scheduled, however often its host has died', async () => {
+    const { stateDir } = await place()
+    const store = await openStore({ dir: stateDir, clock: systemClock, onFault: () => {} })
+    await store.write((tx) => {
+      tx.agents.changeIntent('hand', { intent: 'stopped', by: 'ann', reason: null, at: 1 })
+      for (let n = 1; n <= 5; n++) tx.deaths.add({ ...HOST_DIED, id: `d_${n}`, instance: `i_${n}`, epoch: n })
+    })
+    await store.close()
+    const kit = await createTestHost({ fleet: { children: [{ agent: { id: 'hand', name: 'Hand' } }] }, stateDir })
+    expect(kit.host.agent('hand').snapshot()).toMatchObject({
+      phase: 'STOPPED',
+      status: 'Stopped',
+      nextRestartAt: null,
+    })
+    await kit.finish(kit.host.agent('hand').start())
+    expect(kit.host.agent('hand').phase).toBe('ACTIVE')
+    await kit.close()
+  })
 })
 
 describe('what is kept', () => {

@@ -49,7 +49,11 @@ describe('parseInput', () => {
   })
 
   it.each([
-    ['pause', {}, 'pause: id: expected string, found nothing. Usage: pause ID [--reason TEXT] [--if-generation N] [--dry-run] [--now]'],
+    [
+      'pause',
+      {},
+      'pause: id: expected string, found nothing. Usage: pause ID [--reason TEXT] [--if-generation N] [--dry-run] [--now]',
+    ],
     ['pause', { id: 7 }, 'pause: id: expected string, found 7.'],
     ['pause', { id: 'hand', now: 'yes' }, "now: expected boolean, found 'yes'."],
     ['pause', { id: 'hand', nwo: true }, "nwo: there is no such field; did you mean 'now'?"],

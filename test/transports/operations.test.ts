@@ -9,6 +9,7 @@ import { OPERATIONS } from '../../src/transports/operations.ts'
 import * as shapes from '../../src/transports/shapes.ts'
 import { hostFleet } from '../fleet-on-disk.ts'
 import { Gate } from '../gate.ts'
+import { agentFiles, packageFolder } from '../host/packages.ts'
 import { SMALL_FLEET } from './small-fleet.ts'
 
 const NAMES = [
@@ -29,7 +30,7 @@ const NAMES = [
     'logs',
   ],
   ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
-  ...['replay', 'discard'],
+  ...['replay', 'discard', 'catalog', 'install', 'uninstall'],
 ]
 
 /** How the CLI's usage writes a positional argument. */
@@ -39,6 +40,8 @@ const WORD: Readonly<Record<string, string>> = {
   command: 'COMMAND',
   payload: 'JSON',
   letter: 'LETTER',
+  source: 'SOURCE',
+  name: 'NAME',
 }
 
 const keysOf = (input: z.ZodType): string[] => Object.keys((input as unknown as z.ZodObject).shape)
@@ -84,7 +87,8 @@ describe('the table', () => {
     const reading = OPERATIONS.filter(({ access }) => access === 'read')
     expect(reading.filter(({ rest }) => rest.verb !== 'GET')).toEqual([])
     expect(OPERATIONS.filter(({ access, rest }) => access !== 'read' && rest.verb === 'GET')).toEqual([])
-    expect(OPERATIONS.filter(({ access }) => access === 'admin').map(({ name }) => name)).toEqual(['shutdown'])
+    const admin = OPERATIONS.filter(({ access }) => access === 'admin').map(({ name }) => name)
+    expect(admin).toEqual(['shutdown', 'install', 'uninstall'])
   })
 })
 
@@ -172,6 +176,25 @@ describe('on a real host', () => {
     for (const letter of host.agent('hand').deadLetters()) shapes.deadLetter.parse(JSON.parse(JSON.stringify(letter)))
     expect(await run(host, 'shutdown', [], { timeoutMs: 5000 })).toMatchObject({ killed: [], stuck: [] })
     await expect(run(host, 'start', ['hand'])).rejects.toMatchObject({ code: 'ShuttingDown' })
+  })
+
+  it('installs: every answer is as its row says, and who asked is recorded', async () => {
+    const host = await hostFleet(SMALL_FLEET)
+    const source = packageFolder(agentFiles('greeter'))
+    expect(await run(host, 'catalog')).toEqual([])
+    expect(await run(host, 'install', [source], { dryRun: true })).toMatchObject({ change: 'installed', dryRun: true })
+    expect(await run(host, 'install', [source])).toMatchObject({ name: 'greeter', starts: true, notStarted: null })
+    expect(await run(host, 'catalog')).toMatchObject([{ name: 'greeter', status: 'Running' }])
+    expect((await run(host, 'why', ['greeter'])) as object).toMatchObject({ status: 'Running' })
+    await expect(run(host, 'uninstall', ['greeter'])).rejects.toMatchObject({ code: 'InvalidCommand' })
+    await run(host, 'suspend', ['greeter'])
+    expect(await run(host, 'uninstall', ['greeter'], { dryRun: true })).toMatchObject({ agent: true, dryRun: true })
+    expect(await run(host, 'uninstall', ['greeter'])).toMatchObject({ agent: true, removed: { files: 2 } })
+    expect(await run(host, 'catalog')).toEqual([])
+    await expect(run(host, 'install', ['./greeter'])).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining("source: expected an absolute path, found './greeter'"),
+    })
   })
 
   it('has what is in flight in its answers', async () => {
