@@ -217,6 +217,18 @@ const AGENTS: readonly CommandRow[] = [
   control('kill', 'end the thread of an agent now; its supervisor decides', 'kill librarian'),
 ]
 
+const CATALOG: CommandRow = {
+  name: 'catalog',
+  group: 'Agents',
+  usage: '[VERB] [SOURCE]',
+  words: 'list, install or uninstall, and a folder, a tarball or a name',
+  summary: 'agents installed while the host runs',
+  example: 'catalog install ./greeter-1.2.0.tgz',
+  options: [DRY_RUN],
+  timeoutMs: PATIENT_MS,
+  load: async () => (await import('./catalog.ts')).catalog,
+}
+
 const MESSAGES: readonly CommandRow[] = [
   {
     name: 'emit',
@@ -249,9 +261,9 @@ const MESSAGES: readonly CommandRow[] = [
   {
     name: 'dead-letters',
     group: 'Messages',
-    usage: '[ID | VERB] [LETTER]',
+    usage: '[ID] [LETTER]',
     words: 'agent, or replay or discard and the number of a letter',
-    summary: 'messages that were not handled; send one again, or throw it away',
+    summary: 'messages that were not handled; replay or discard one',
     example: 'dead-letters replay 12',
     options: [
       { flags: '--before N', text: 'only letters with a lower number', count: true },
@@ -269,7 +281,7 @@ const MESSAGES: readonly CommandRow[] = [
   },
 ]
 
-export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, ...MESSAGES]
+export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, CATALOG, ...MESSAGES]
 
 /** `holt agent …`: the same commands under the name of what they are about. */
 export const AGENT_ROWS: readonly CommandRow[] = [

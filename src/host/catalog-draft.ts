@@ -3,10 +3,11 @@
  * in it is followed, before all of it has been taken and found to be within its bounds.
  */
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, mkdtemp, open, readdir, realpath, rm, symlink } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, mkdtemp, open, readdir, realpath, rm, stat, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describeError } from '../model/error.ts'
 import { DRAFT, isFile, isWithin, PRIVATE_FOLDER, syncPath } from './catalog-files.ts'
+import { readFolder } from './catalog-folder.ts'
 import {
   badPackage,
   leftOutOf,
@@ -72,7 +73,7 @@ export class Draft {
   }
 
   /**
-   * Once all has been taken: where the agent is in it. Up to now no link has been followed, and none leads out of it.
+   * Once all has been taken: where the agent is in it, by its real path. Up to now no link has been followed, and none leads out of it.
    * @throws HoltError `InvalidInput`
    */
   async settle(): Promise<string> {
@@ -85,7 +86,7 @@ export class Draft {
       const found = to === null ? 'leads to nothing in it' : 'leaves it'
       throw badPackage(this.#source, `expected links inside the package, found ${JSON.stringify(path)}, which ${found}`)
     }
-    return root
+    return real
   }
 
   discard(): Promise<void> {
@@ -167,4 +168,28 @@ export class Draft {
     const found = names.slice(0, 5).join(', ') || 'nothing'
     throw badPackage(this.#source, `expected an ${AGENT_FILE} at the top, or in the one folder there, found ${found}`)
   }
+}
+
+/**
+ * Tells each entry of a folder or a tarball.
+ * @param catalog the folder of the catalog itself, which no package may have in it
+ * @throws HoltError `InvalidInput`; what `take` throws
+ */
+export async function readPackage(
+  source: string,
+  catalog: string,
+  limits: PackageLimits,
+  take: TakeEntry,
+): Promise<void> {
+  const real = await realpath(source).catch((error: unknown) => {
+    throw badPackage(source, `expected a folder or a tarball, found nothing (${describeError(error).code})`, error)
+  })
+  const stats = await stat(real)
+  // Whoever installs no tarball does not pay for the library.
+  if (stats.isFile()) return (await import('./tarball.ts')).readTarball(real, limits, take)
+  if (!stats.isDirectory()) throw badPackage(source, 'expected a folder or a tarball, found neither')
+  const root = await realpath(catalog).catch(() => catalog)
+  if (isWithin(real, root))
+    throw badPackage(source, `expected the folder of one agent, found one with the catalog itself in it (${root})`)
+  return readFolder(real, take)
 }

@@ -3,8 +3,8 @@
  * beside, looked at there, and renamed into its place when all of it is on disk; what a crash left is swept away. Which
  * of the folders counts is not decided here.
  */
-import { copyFile, lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { copyFile, lstat, mkdir, mkdtemp, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { describeError, type HoltError } from '../model/error.ts'
 import { stateFault } from '../store/faults.ts'
 
@@ -23,6 +23,12 @@ export function fileFault(root: string, error: unknown): unknown {
   return error
 }
 
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
 export const isFile = (path: string): Promise<boolean> =>
   lstat(path).then(
     (stats) => stats.isFile(),
@@ -35,11 +41,11 @@ export function isWithin(root: string, path: string): boolean {
 }
 
 /** Puts a secret of the operator's own where the next version of its agent finds it. */
-export async function keepEnv(from: string, to: string): Promise<boolean> {
-  const env = join(from, '.env')
-  if (!(await isFile(env))) return false
-  await copyFile(env, join(to, '.env'))
-  return true
+export async function keepEnv(from: string, to: string): Promise<void> {
+  const [env, copy] = [join(from, '.env'), join(to, '.env')]
+  const stats = await lstat(env).catch(() => null)
+  if (stats?.isSymbolicLink()) await symlink(await readlink(env), copy)
+  else if (stats?.isFile()) await copyFile(env, copy)
 }
 
 /** A package in its place, until it is said to stay. */
@@ -54,36 +60,48 @@ export interface Published {
 export async function publish(draft: string, root: string, place: string): Promise<Published> {
   await syncFolders(draft)
   await mkdir(dirname(place), { recursive: true, mode: PRIVATE_FOLDER })
-  const aside = await moveAside(root, place)
-  const restore = async (): Promise<void> => {
-    if (aside !== null) await rename(aside, place)
+  const before = await moveAside(root, place)
+  const undo = async (): Promise<void> => {
+    await rm(place, { recursive: true, force: true })
+    await before.restore()
   }
   try {
     await rename(draft, place)
     for (const folder of [dirname(place), root, dirname(root)]) await syncPath(folder)
   } catch (error) {
-    await rm(place, { recursive: true, force: true })
-    await restore()
+    // What cannot be undone now is swept away later; why it failed is what counts.
+    await undo().catch(() => {})
+    throw error
+  }
+  return { undo, keep: before.remove }
+}
+
+interface Aside {
+  restore(): Promise<void>
+  remove(): Promise<void>
+}
+
+const NOTHING: Aside = { restore: async () => {}, remove: async () => {} }
+
+/** What stands in the place: a copy that has been damaged, or one that nobody counts any more. */
+async function moveAside(root: string, place: string): Promise<Aside> {
+  if (!(await exists(place))) return NOTHING
+  const dir = await mkdtemp(join(root, ASIDE))
+  const remove = (): Promise<void> => rm(dir, { recursive: true, force: true })
+  const aside = join(dir, basename(place))
+  try {
+    await rename(place, aside)
+  } catch (error) {
+    await remove()
     throw error
   }
   return {
-    undo: async () => {
-      await rm(place, { recursive: true, force: true })
-      await restore()
-    },
-    keep: async () => {
-      if (aside !== null) await rm(aside, { recursive: true, force: true })
+    remove,
+    restore: async () => {
+      await rename(aside, place)
+      await remove()
     },
   }
-}
-
-/** What stands in the place: a copy that has been damaged, or one that nobody counts any more. */
-async function moveAside(root: string, place: string): Promise<string | null> {
-  const there = await lstat(place).catch(() => null)
-  if (there === null) return null
-  const aside = join(await mkdtemp(join(root, ASIDE)), 'it')
-  await rename(place, aside)
-  return aside
 }
 
 /**
@@ -91,10 +109,23 @@ async function moveAside(root: string, place: string): Promise<string | null> {
  * @param kept the one folder of each agent
  */
 export async function sweep(root: string, kept: ReadonlyMap<string, string>): Promise<void> {
+  await putBack(root, kept)
   for (const name of await namesOf(root)) {
     const version = kept.get(name)
     if (version === undefined) await rm(join(root, name), { recursive: true, force: true })
     else await sweepVersions(join(root, name), version)
+  }
+}
+
+/** What had been put aside when the host was killed, and nothing had taken its place yet. */
+async function putBack(root: string, kept: ReadonlyMap<string, string>): Promise<void> {
+  const asides = (await namesOf(root)).filter((name) => name.startsWith(ASIDE))
+  for (const [agent, version] of kept) {
+    const place = join(root, agent, version)
+    for (const aside of asides) {
+      const there = join(root, aside, version)
+      if (!(await exists(place)) && (await exists(there))) await rename(there, place)
+    }
   }
 }
 

@@ -49,7 +49,10 @@ const supervisorOf = (id: string): SupervisorManifest => ({
 })
 
 /** The tree as it is shown. */
-export function withoutEmpty(node: TreeNode, { supervisor, made }: CatalogPlace): TreeNode {
+export function withoutEmpty<T extends TreeNode>(
+  node: T,
+  { supervisor, made }: Pick<CatalogPlace, 'supervisor' | 'made'>,
+): T {
   if (!made || node.children === undefined) return node
   const isEmpty = ({ id, children }: TreeNode): boolean => id === supervisor && children?.length === 0
   return { ...node, children: node.children.filter((child) => !isEmpty(child)) }

@@ -18,52 +18,91 @@ const LEAST_BYTES = 512
 /** @throws HoltError `InvalidInput` for what is no tarball, is damaged, or holds more than it may; what `take` throws */
 export async function readTarball(file: string, limits: PackageLimits, take: TakeEntry): Promise<void> {
   const parser = new Parser({ strict: true, brotli: false, zstd: false })
+  const { failed, fail } = failure()
+  const entries = takeAll(parser, file, take, { failed, fail })
+  try {
+    await feed(parser, bytesOf(file, limits), failed)
+    parser.end()
+    await Promise.race([entries.taken(), failed])
+    if (!entries.complete) throw badPackage(file, 'expected a whole tarball, found one without an end')
+  } catch (error) {
+    // Whoever is at reading an entry is told, and has ended before anyone cleans up.
+    fail(error)
+    await entries.taken().catch(() => {})
+    throw error
+  }
+}
+
+interface Failure {
+  readonly failed: Promise<never>
+  readonly fail: (error: unknown) => void
+}
+
+function failure(): Failure {
+  let fail = (_error: unknown): void => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failed.catch(() => {})
+  return { failed, fail }
+}
+
+async function feed(parser: Parser, bytes: AsyncIterable<Buffer>, failed: Promise<never>): Promise<void> {
   let over = false
   const end = (): void => {
     over = true
   }
+  failed.catch(end)
   parser.on('eof', end)
-  const taken = takeAll(parser, file, take)
-  taken.catch(end)
-  const room = (): Promise<void> => new Promise((resolve) => parser.once('drain', resolve))
-  try {
-    for await (const chunk of bytesOf(file, limits)) {
-      // What stands behind the end is nobody's; what follows a fault is not looked at.
-      if (over) break
-      if (!parser.write(chunk)) await Promise.race([room(), taken])
-    }
-    parser.end()
-  } catch (error) {
-    parser.abort(error as Error)
-    throw error
+  for await (const chunk of bytes) {
+    // What stands behind the end is nobody's; what follows a fault is not looked at.
+    if (over) return
+    if (parser.write(chunk)) continue
+    await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), failed])
   }
-  await taken
 }
 
-/** Resolves once the last entry has been taken. */
-function takeAll(parser: Parser, file: string, take: TakeEntry): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let last = Promise.resolve()
-    parser.on('error', (error: Error) => reject(badPackage(file, `expected a tarball, found: ${error.message}`, error)))
-    parser.on('ignoredEntry', ({ path, type }: ReadEntry) =>
-      reject(badPackage(file, `expected files, folders and links, found ${JSON.stringify(path)} of type ${type}`)),
-    )
-    parser.on('entry', (entry: ReadEntry) => {
-      last = last.then(() => take(entryOf(entry)))
-      // What was not read has to go by, or the next one never comes.
-      last.then(() => entry.resume(), reject)
-    })
-    parser.on('end', () => void last.then(resolve, reject))
+interface Entries {
+  /** Resolves once those that have come have been taken, and no more are to come. */
+  taken(): Promise<void>
+  /** It had an end. */
+  readonly complete: boolean
+}
+
+function takeAll(parser: Parser, file: string, take: TakeEntry, { failed, fail }: Failure): Entries {
+  let last = Promise.resolve()
+  let complete = false
+  const ended = new Promise<void>((resolve) => parser.on('end', resolve))
+  parser.on('eof', () => {
+    complete = true
   })
+  parser.on('error', (error: Error) => fail(badPackage(file, `expected a tarball, found: ${error.message}`, error)))
+  parser.on('ignoredEntry', ({ path, type }: ReadEntry) =>
+    fail(badPackage(file, `expected files, folders and links, found ${JSON.stringify(path)} of type ${type}`)),
+  )
+  parser.on('entry', (entry: ReadEntry) => {
+    last = last.then(() => take(entryOf(entry, failed)))
+    // What was not read has to go by, or the next one never comes.
+    last.then(() => entry.resume(), fail)
+  })
+  return {
+    taken: async () => {
+      await Promise.race([ended, failed.catch(() => {})])
+      await last
+    },
+    get complete() {
+      return complete
+    },
+  }
 }
 
-function entryOf(entry: ReadEntry): PackageEntry {
+function entryOf(entry: ReadEntry, failed: Promise<never>): PackageEntry {
   const { path, linkpath = '', mode = 0 } = entry
   switch (entry.type) {
     case 'File':
     case 'OldFile':
     case 'ContiguousFile':
-      return { kind: 'file', path, executable: (mode & 0o100) !== 0, content: () => entry }
+      return { kind: 'file', path, executable: (mode & 0o100) !== 0, content: () => contentOf(entry, failed) }
     case 'Directory':
       return { kind: 'folder', path }
     case 'SymbolicLink':
@@ -72,6 +111,16 @@ function entryOf(entry: ReadEntry): PackageEntry {
       return { kind: 'copy', path, of: linkpath }
     default:
       return { kind: 'other', path, what: entry.type }
+  }
+}
+
+/** Of a tarball that turns out to be damaged further on, the rest of an entry never comes. */
+async function* contentOf(entry: ReadEntry, failed: Promise<never>): AsyncGenerator<Uint8Array> {
+  const chunks = entry[Symbol.asyncIterator]()
+  for (;;) {
+    const { done, value } = await Promise.race([chunks.next(), failed])
+    if (done === true) return
+    yield value
   }
 }
 

@@ -45,17 +45,12 @@ export function explain(why: WhyCase): Why {
       `${standing(why.snapshot)}: ${HEADLINE[why.snapshot.phase](why)}`,
       ...admissionOf(why),
       ...told.slice(0, 1).map((death) => (isLive(why) ? `before that: ${deathSentence(death)}` : deathSentence(death))),
-      ...told.slice(0, 1).map(({ decision }) => decisionSentence(decision)),
+      ...told.slice(0, 1).map(decisionOf),
       ...told.slice(1).map((death) => `before that: ${deathSentence(death)}`),
       ...why.above.flatMap(aboveSentences),
     ],
     records: told.map(({ id }) => id),
-    wouldChangeIt: [
-      ...why.above
-        .filter(({ end, stopped }) => end !== null || stopped !== null)
-        .map(({ id }) => `\`holt start ${id}\` starts all that supervisor '${id}' keeps`),
-      ...why.commands.filter((command) => command !== synonym(why)).map((command) => remedy(command, why)),
-    ],
+    wouldChangeIt: why.snapshot.unkillable ? UNKILLABLE_REMEDIES(why.snapshot) : remedies(why),
   }
 }
 
@@ -69,24 +64,34 @@ const standing = ({ phase, intent, status }: AgentSnapshot): string => {
 const HEADLINE: Readonly<Record<Phase, (why: WhyCase) => string>> = {
   BOOTING: ({ snapshot, now }) => `it is starting${forLong(snapshot, now)}`,
   IDLE: () => 'it was never started: autostart is off, and nobody has asked for it',
-  ACTIVE: (why) => `${activity(why)}${forLong(why.snapshot, why.now)}`,
+  ACTIVE: (why) => {
+    const waits = why.snapshot.status === 'Unhealthy' ? '; new messages wait' : ''
+    return `${activity(why)}${forLong(why.snapshot, why.now)}${waits}`
+  },
   PAUSING: ({ inFlight }) => `it begins nothing more and finishes ${working(inFlight)}`,
   PAUSED: () => 'its thread is there and begins nothing',
   RESUMING: () => 'it goes on',
   STOPPING: ({ snapshot, inFlight }) => {
+    if (snapshot.unkillable) return `${NATIVE}; no other is started before it ends`
     const by = snapshot.command === null ? '' : `, by '${snapshot.command.name}' of '${snapshot.command.by}'`
     return `it is ending${by}, and finishes ${working(inFlight)}`
   },
   STOPPED: (why) => stopped(why),
-  FAILED: ({ snapshot, now }) =>
-    snapshot.nextRestartAt === null ? 'its boot failed, and nothing is scheduled' : nextStart(snapshot, now),
+  FAILED: (why) => {
+    if (why.snapshot.nextRestartAt !== null) return nextStart(why.snapshot, why.now)
+    const last = why.deaths.at(-1)
+    const limit = last?.decision.rule === 'restart_intensity' || last?.decision.rule === 'restart_limit'
+    return limit ? notRestarted(last, why) : 'its boot failed, and nothing is scheduled'
+  },
 }
 
+const NATIVE = 'its thread is inside a native call and cannot be ended: it is fenced'
+
 function activity({ snapshot, inFlight }: WhyCase): string {
-  if (snapshot.unkillable) return 'its thread is inside a native call and cannot be ended: it is fenced'
   if (snapshot.status === 'Unhealthy') {
     const unseen = snapshot.healthCause === 'unobservable' ? 'no sign of life for too long' : 'seen to be unwell'
-    return `${unseen}; new messages wait`
+    const at = inFlight.length === 0 ? '' : `, at ${working(inFlight)}`
+    return `${unseen}${at}`
   }
   return inFlight.length === 0 ? 'it runs and is idle' : `it runs and is at ${working(inFlight)}`
 }
@@ -108,29 +113,83 @@ function stopped(why: WhyCase): string {
   return last === undefined ? 'it is to run and was not started yet' : notRestarted(last, why)
 }
 
-/** It is to run and does not: by which limit, where one was reached. */
-function notRestarted({ cause, decision, agent }: DeathRecord, { above }: WhyCase): string {
-  const { rule, supervisor, attempt } = decision
-  const parent = above.find(({ id }) => id === supervisor)
-  if (rule === 'restart_intensity' && parent?.end != null) {
-    const own = parent.end.restarts.filter(({ child }) => child === agent).length
-    const others = parent.end.restarts.length - own
-    const among = others === 0 ? '' : ` (and its siblings ${counted(others, 'time')})`
-    return `crashed ${counted(own, 'time')}${among} ${overBudget(parent, parent.end)} by supervisor '${supervisor}'; not restarted`
+/** It is to run and does not: by which rule. */
+function notRestarted(last: DeathRecord, why: WhyCase): string {
+  const { rule, supervisor, attempt, by } = last.decision
+  switch (rule) {
+    case 'restart_intensity':
+      return `${overIntensity(last, why)}; not restarted`
+    case 'restart_limit': {
+      const often = `was restarted ${counted(attempt, 'time')} without progress, as often as its restart.maxRestarts allows`
+      return `${last.cause === 'out_of_memory' ? overMemory(why) : often}; not restarted, its siblings go on`
+    }
+    case 'restart_type':
+      return 'it has ended, and its restart type does not bring it back from that'
+    case 'auto_shutdown':
+      return `it has ended, and supervisor '${supervisor}' with it, as it is significant`
+    case 'strategy':
+      return `it was ended along with sibling '${by ?? ''}', and a temporary child does not come back`
+    case 'supervisor':
+      return endedWith(why)
+    default:
+      return NOT_SCHEDULED
   }
-  if (rule === 'restart_limit' && cause === 'out_of_memory')
-    return `died by memory more than ${counted(MEMORY_BUDGET.intensity, 'time')} in ${duration(MEMORY_BUDGET.periodMs)}; not restarted, its siblings go on`
-  if (rule === 'restart_limit')
-    return `was restarted ${counted(attempt, 'time')} without progress, as often as its restart.maxRestarts allows; not restarted, its siblings go on`
-  return 'it is to run, and no start is scheduled'
 }
 
+const NOT_SCHEDULED = 'it is to run, and no start is scheduled'
+
+/** How often, beside its siblings, and what was allowed. */
+function overIntensity({ agent, decision: { supervisor } }: DeathRecord, { above, deaths }: WhyCase): string {
+  const parent = above.find(({ id }) => id === supervisor)
+  if (parent?.end == null) return NOT_SCHEDULED
+  const { restarts } = parent.end
+  const own = restarts.filter(({ child }) => child === agent).map(({ deathId }) => deathId)
+  const verbs = new Set(deaths.filter(({ id }) => own.includes(id)).map(verbOf))
+  const verb = verbs.size === 1 ? [...verbs][0]! : 'died'
+  const others = restarts.length - own.length
+  const among = others === 0 ? '' : ` (and its siblings ${counted(others, 'time')})`
+  if (parent.intensity === 0) return `${verb}, and supervisor '${supervisor}' allows no restart (intensity 0)`
+  return `${verb} ${counted(own.length, 'time')}${among} ${overBudget(parent, parent.end)} by supervisor '${supervisor}'`
+}
+
+function verbOf({ cause, class: kind }: DeathRecord): string {
+  if (cause === 'boot_failed' || cause === 'start_timeout') return 'failed to boot'
+  return kind === 'normal' ? 'ended' : 'crashed'
+}
+
+function overMemory({ deaths }: WhyCase): string {
+  const { intensity, periodMs } = MEMORY_BUDGET
+  const last = deaths.filter(({ cause }) => cause === 'out_of_memory').slice(-intensity - 1)
+  const withinMs = (last.at(-1)?.at ?? 0) - (last[0]?.at ?? 0)
+  return `died by memory ${counted(last.length, 'time')} in ${duration(withinMs)}, more than ${intensity} in ${duration(periodMs)} allowed`
+}
+
+/** With which supervisor above, and what of that. */
+function endedWith({ above, now }: WhyCase): string {
+  const parent = above.find(({ end, stopped }) => end !== null || stopped !== null)
+  if (parent === undefined) return NOT_SCHEDULED
+  const { id, end, stopped } = parent
+  const how = end === null ? `which '${stopped?.by ?? ''}' stopped` : ENDED[end.cause]
+  const { action, delayMs = 0 } = end?.decision ?? {}
+  const next = action === 'restart' && end !== null ? `, and is restarted ${soon(end.at + delayMs - now)}` : undefined
+  return `it was ended with supervisor '${id}', ${how}${next ?? '; not restarted'}`
+}
+
+const ENDED: Readonly<Record<SupervisorEnd['cause'], string>> = {
+  restart_intensity: 'which gave up',
+  shutdown: 'which ended with a significant child',
+}
+
+const soon = (inMs: number): string => (inMs <= 0 ? 'at once' : `in ${duration(inMs)}`)
+
 const nextStart = ({ nextRestartAt, lastDeath }: AgentSnapshot, now: number): string => {
-  const inMs = Math.max(0, (nextRestartAt ?? now) - now)
-  const when = inMs === 0 ? 'at once' : `in ${duration(inMs)}`
+  const at = nextRestartAt ?? now
+  const when = at < now ? 'is due, and waits for those that end or start before it' : soon(at - now)
   if (lastDeath === null) return `it starts ${when}`
-  const { attempt, supervisor, rule } = lastDeath.decision
-  return `restart ${attempt} ${when}, by supervisor '${supervisor}' (${rule})`
+  const { attempt, supervisor, rule, action, by = '' } = lastDeath.decision
+  if (action !== 'restart') return `it starts ${when}, with its supervisor '${supervisor}'`
+  const which = rule === 'strategy' ? `restart along with sibling '${by}'` : `restart ${attempt}`
+  return `${which} ${when}, by supervisor '${supervisor}' (${rule})`
 }
 
 function admissionOf({ snapshot, intent }: WhyCase): string[] {
@@ -148,10 +207,9 @@ function aboveSentences(above: WhyCase['above'][number]): string[] {
   if (end.cause === 'shutdown')
     return [`supervisor '${id}' ended with its significant child '${end.child ?? ''}' (auto_shutdown)`, ...parent]
   const names = [...new Set(end.restarts.map(({ child }) => child))].join(', ')
-  return [
-    `supervisor '${id}' gave up: ${counted(end.restarts.length, 'restart')} (${names}) ${overBudget(above, end)}`,
-    ...parent,
-  ]
+  const budget = `${counted(end.restarts.length, 'restart')} (${names}) ${overBudget(above, end)}`
+  const none = `it allows no restart (intensity 0), and '${names}' would have needed one`
+  return [`supervisor '${id}' gave up: ${above.intensity === 0 ? none : budget}`, ...parent]
 }
 
 /** In how long, and what was allowed. */
@@ -180,11 +238,12 @@ const CAUSE: Readonly<Record<DeathCause, (death: DeathRecord) => string>> = {
     step === 'watermark'
       ? `was ended before it ran out of memory: ${error?.message ?? 'above the watermark'}`
       : `ran out of memory${heapUsedMb === null ? '' : ` (last seen at ${Math.round(heapUsedMb)} MB)`}`,
-  unresponsive: ({ error }) => `was ended: it gave no sign of life${error === undefined ? '' : ` (${error.message})`}`,
+  unresponsive: ({ error }) => `was ended: ${error?.message ?? 'no sign of life for too long'}`,
   killed: () => 'was killed',
-  handler_timeout: () => 'was ended: a handler ran too long',
+  handler_timeout: ({ error }) => `was ended: ${error?.message ?? 'a handler ran too long'}`,
   boot_failed: ({ step, error }) => `did not boot: step '${step ?? 'roles'}' failed: ${error?.message ?? 'no error'}`,
-  start_timeout: ({ step }) => `did not boot in time: it was at step '${step ?? 'roles'}'`,
+  start_timeout: ({ step, error }) =>
+    `did not boot in time, at step '${step ?? 'roles'}'${error === undefined ? '' : `: ${error.message}`}`,
   shutdown_timeout: () => 'was ended: it did not stop in time',
   lease_lost: () => 'was ended: it lost its lease',
   restart_intensity: () => 'ended: too many restarts',
@@ -213,9 +272,15 @@ const NOT_AGAIN: Readonly<Record<Decision['rule'], string>> = {
   host_shutdown: 'the host is shutting down',
 }
 
-function decisionSentence({ action, rule, attempt, delayMs = 0, supervisor, by }: Decision): string {
+const decisionOf = ({ decision, cause }: DeathRecord): string =>
+  decisionSentence(decision, cause === 'out_of_memory' && decision.rule === 'restart_limit' ? BY_MEMORY : undefined)
+
+const BY_MEMORY = 'it has died by memory as often as it may'
+
+function decisionSentence(decision: Decision, why: string = NOT_AGAIN[decision.rule]): string {
+  const { action, rule, attempt, delayMs = 0, supervisor, by } = decision
   const whose = by === undefined || by === supervisor ? '' : `, by the word of '${by}'`
-  if (action !== 'restart') return `no restart, by supervisor '${supervisor}' (${rule})${whose}: ${NOT_AGAIN[rule]}`
+  if (action !== 'restart') return `no restart, by supervisor '${supervisor}' (${rule})${whose}: ${why}`
   const when = delayMs === 0 ? 'at once' : `after ${duration(delayMs)}`
   if (rule === 'strategy')
     return `restart ${when} along with sibling '${by ?? ''}', by supervisor '${supervisor}' (${rule})`
@@ -223,6 +288,21 @@ function decisionSentence({ action, rule, attempt, delayMs = 0, supervisor, by }
 }
 
 // --- what would change it ----------------------------------------------------------------------------------------
+
+function remedies(why: WhyCase): string[] {
+  return [
+    ...why.above
+      .filter(({ end, stopped }) => end !== null || stopped !== null)
+      .map(({ id }) => `\`holt start ${id}\` starts all that supervisor '${id}' keeps`),
+    ...why.commands.filter((command) => command !== synonym(why)).map((command) => remedy(command, why)),
+  ]
+}
+
+/** No command ends its thread. */
+const UNKILLABLE_REMEDIES = ({ id }: AgentSnapshot): string[] => [
+  `\`holt stop ${id}\` has nothing started once its thread ends`,
+  '`holt down` ends the whole process, and the thread with it',
+]
 
 /** `start` and `activate` do the same; only the one that fits is named. */
 const synonym = ({ snapshot }: WhyCase): Command => (snapshot.intent === 'suspended' ? 'start' : 'activate')
@@ -270,7 +350,16 @@ const waiting = ({ mailbox }: AgentSnapshot): string => {
 
 const isLive = ({ snapshot }: WhyCase): boolean => LIVE.has(snapshot.phase)
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+function counted(count: number, noun: string): string {
+  if (noun === 'time' && count === 1) return 'once'
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
 
-const duration = (ms: number): string =>
-  ms < 1000 ? `${Math.max(0, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`
+const MINUTE_MS = 60_000
+
+/** In the unit that leaves a small number, with one digit after the point where it is not a whole one. */
+function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  const [value, unit] = ms < 2 * MINUTE_MS ? [ms / 1000, 's'] : [ms / MINUTE_MS, 'min']
+  return `${Number(value.toFixed(1))} ${unit}`
+}

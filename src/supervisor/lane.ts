@@ -126,6 +126,7 @@ export class Lane {
     const { end, gone } = this.#deps
     const ended = await Promise.race([end(child), this.#changed().then(() => null)])
     if (ended === false) await this.#rest(gone(child))
+    this.#showTimes()
   }
 
   /** True when the time has passed, false when the plan has changed meanwhile. */

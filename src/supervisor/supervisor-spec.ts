@@ -36,10 +36,12 @@ export interface StoppedBy {
   readonly reason: string | null
 }
 
-/** A stop of a tree: until when, and whose deadline that is. */
+/** A stop of a tree: until when, and by whose word. */
 export interface StopOrder {
   /** Monotonic ms. */
   readonly deadline: number
+  /** Whose deadline that is. @default `by` */
+  readonly dueBy?: string
   readonly rule: Told['rule']
   readonly by: string
 }

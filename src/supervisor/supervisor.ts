@@ -6,11 +6,23 @@
 import type { DeathCase } from '../actors/agent-spec.ts'
 import type { DeathCause, Decision, SupervisorEnd, Told } from '../model/death.ts'
 import type { Life } from './backoff.ts'
-import { type Child, type ChildSpec, endChild, isLive, isScheduled, lastDecisionOf, narrow } from './child.ts'
-import { BUDGET_DEFAULTS, budgetOf } from './intensity.ts'
+import {
+  type Child,
+  type ChildSpec,
+  comesAlong,
+  endChild,
+  isLive,
+  isScheduled,
+  lastDecisionOf,
+  scheduleChild,
+  wantedOf,
+  wordOf,
+} from './child.ts'
+import { budgetOf } from './intensity.ts'
 import { type Entry, Lane } from './lane.ts'
 import { decideRestart, FRESH_HISTORY, type Restart } from './restart.ts'
 import { endsWith, firstOfGroup, isGrouped, shareOf } from './strategy.ts'
+import { endOf, reportEnd, Stops } from './supervisor-end.ts'
 import {
   NO_DEADLINE,
   type StopOrder,
@@ -34,15 +46,16 @@ export class Supervisor {
   #children: readonly Child[] = []
   readonly #lanes = new Map<string, Lane>()
   #window: readonly Restart[] = []
-  #up = false
+  /** Who had it ended, or that it was never started; null while it supervises. */
+  #down: Told | null
   /** Whose death the group restart under way goes back to. */
   #failing: string | null = null
-  #endings = 0
-  #ended: Promise<unknown> = Promise.resolve()
+  readonly #stops = new Stops()
 
   constructor(options: SupervisorOptions, children: readonly Child[], deps: SupervisorDeps) {
     this.options = options
     this.#deps = deps
+    this.#down = { rule: 'supervisor', by: options.id }
     for (const child of children) this.#take(child)
   }
 
@@ -57,12 +70,12 @@ export class Supervisor {
 
   /** It supervises: it was started, and has neither been stopped nor ended since. */
   get up(): boolean {
-    return this.#up
+    return this.#down === null
   }
 
   /** It is at ending its children. */
   get ending(): boolean {
-    return this.#endings > 0
+    return this.#stops.underWay
   }
 
   /**
@@ -81,7 +94,7 @@ export class Supervisor {
       return lane.settled()
     }
     for (const child of this.#children) {
-      if (!this.#up) return
+      if (!this.up) return
       const lane = this.#laneOf(child.id)
       lane.add(new Map([[child.id, entryOf(child)]]))
       await lane.settled()
@@ -90,10 +103,11 @@ export class Supervisor {
 
   /** Takes up supervision again, with a fresh budget; starts nobody. */
   revive(): void {
-    this.#up = true
+    this.#down = null
     this.end = null
     this.stopped = null
     this.#window = []
+    this.#failing = null
   }
 
   /** An operator has the child started anew: what it did before is forgotten. */
@@ -103,17 +117,27 @@ export class Supervisor {
     if (child !== undefined) child.history = FRESH_HISTORY
   }
 
-  /** An operator has all below started anew. */
+  /** An operator has all below started anew, supervisors that were stopped by themselves too. */
   forgiveAll(): void {
     for (const { id, member } of this.#children) {
       this.forgive(id)
-      if (member.kind === 'supervisor') member.supervisor.forgiveAll()
+      if (member.kind === 'agent') continue
+      member.supervisor.stopped = null
+      member.supervisor.forgiveAll()
     }
   }
 
   /** The start that is scheduled for this child is off; others of its group wait for it no more. */
   cancel(id: string): void {
     this.#lanes.get(this.#laneKey(id))?.remove(id)
+    const child = this.#find(id)
+    if (child?.member.kind === 'supervisor') scheduleChild(child, null)
+  }
+
+  /** It starts again at that time, monotonic ms, and with it all that is wanted below; null: it does not. */
+  schedule(at: number | null): void {
+    if (this.up) return
+    for (const child of this.#children) if (comesAlong(child, this.#deps.intentOf)) scheduleChild(child, at)
   }
 
   /** A newer manifest of an agent has been accepted. */
@@ -122,9 +146,24 @@ export class Supervisor {
     if (child !== undefined) child.spec = spec
   }
 
-  /** Adds a child to a `dynamic` supervisor; it is not started by this. */
-  add(child: Child): void {
+  /** Adds a child to a `dynamic` supervisor. It is not started by this, and a boot of it that fails not answered. */
+  add(child: Child, by: string): void {
+    child.addedBy = { rule: 'command', by }
     this.#take(child)
+  }
+
+  /** It has booted: from now on it is a child like any other. */
+  added(id: string): void {
+    const child = this.#find(id)
+    if (child !== undefined) child.addedBy = null
+  }
+
+  /** Ends one child, in its own time: OTP's `terminate_child`. False where it cannot be ended yet. */
+  async terminate(id: string, by: string): Promise<boolean> {
+    this.cancel(id)
+    const child = this.#find(id)
+    if (child === undefined) return true
+    return (await this.#end(child, { deadline: NO_DEADLINE, rule: 'command', by })).stuck.length === 0
   }
 
   /** Takes a child out; it has ended. */
@@ -147,20 +186,23 @@ export class Supervisor {
       step: draft.step,
       life,
       intent: this.#deps.intentOf(id),
-      told: told ?? this.#toldByMe(),
+      told: this.#toldBy(wordOf(told ?? child.addedBy, draft.cause, child.due)),
     })
   }
 
   /** Ends the children in reverse, each by the least of its own time and what is left. */
-  stop(order: StopOrder): Promise<StopReport> {
-    this.#up = false
+  async stop(order: StopOrder): Promise<StopReport> {
+    this.#down = { rule: order.rule, by: order.by }
     for (const lane of this.#lanes.values()) lane.clear()
-    return this.#whileEnding(this.#stopAll(order))
+    const report = await this.#stops.during(this.#stopAll(order))
+    // One that it had begun by its own rules may be under way: it has ended when both have.
+    await this.#stops.settled()
+    return report
   }
 
   /** Resolves once no stop is under way, by whomever: what is started before that would be ended by it. */
-  async settled(): Promise<void> {
-    await this.#ended
+  settled(): Promise<unknown> {
+    return this.#stops.settled()
   }
 
   // --- children ----------------------------------------------------------------------------------------------------
@@ -192,18 +234,16 @@ export class Supervisor {
           if (member.kind === 'agent') await member.agent.gone()
         },
         start: (child, entry) => this.#start(child, entry),
-        scheduled: ({ member }, at) => {
-          if (member.kind === 'agent') member.agent.schedule(at)
-        },
+        scheduled: scheduleChild,
       })
       this.#lanes.set(key, lane)
     }
     return lane
   }
 
-  #wanted({ id, member }: Child): boolean {
-    if (!this.#up || this.#deps.shuttingDown()) return false
-    return member.kind === 'supervisor' || this.#deps.intentOf(id) === 'running'
+  #wanted(child: Child): boolean {
+    const { shuttingDown, intentOf } = this.#deps
+    return this.up && !shuttingDown() && wantedOf(child, intentOf) === 'running'
   }
 
   async #start(child: Child, { fresh, why }: Entry): Promise<void> {
@@ -215,13 +255,13 @@ export class Supervisor {
   }
 
   #end(child: Child, order: StopOrder): Promise<StopReport> {
-    const { clock } = this.#deps
-    return endChild(child, narrow(order, child.spec.shutdown, this.id, clock.now()), order, clock)
+    return endChild(child, order, this.id, this.#deps.clock)
   }
 
-  /** Ended along with a sibling: by whose death that is. */
-  #along(child: Child): StopOrder {
-    return { deadline: NO_DEADLINE, rule: 'strategy', by: this.#failing ?? child.id }
+  /** Ended along with a sibling: by whose death that is. What a supervisor keeps is told whether it comes back. */
+  #along({ id, member }: Child): StopOrder {
+    const back = member.kind === 'agent' || this.#laneOf(id).dueAt(id) !== null
+    return { deadline: NO_DEADLINE, rule: back ? 'strategy' : 'supervisor', by: this.#failing ?? id }
   }
 
   async #stopAll(order: StopOrder): Promise<StopReport> {
@@ -232,15 +272,16 @@ export class Supervisor {
       killed.push(...report.killed)
       stuck.push(...report.stuck)
       // As in OTP, what was added at run time is not there any more when its supervisor is started again.
-      if (this.options.strategy === 'dynamic' && !isLive(child) && !this.#up) this.remove(child.id)
+      if (this.options.strategy === 'dynamic' && !isLive(child) && !this.up) this.remove(child.id)
     }
     return { killed, stuck }
   }
 
   // --- deaths ------------------------------------------------------------------------------------------------------
 
-  #toldByMe(): Told | null {
-    return this.#up ? null : { rule: 'supervisor', by: this.id }
+  /** Who had it ended; of a supervisor that has been ended itself, whoever had that. */
+  #toldBy(told: Told | null): Told | null {
+    return this.#down !== null && (told === null || told.rule === 'strategy') ? this.#down : told
   }
 
   #decide(
@@ -250,7 +291,7 @@ export class Supervisor {
     const { clock, random, shuttingDown } = this.#deps
     const now = clock.now()
     // One of a group that is to be restarted anyway: whatever it died of on the way, the group's restart covers it.
-    const planned = this.#laneOf(child.id).has(child.id) && this.#up
+    const planned = this.#laneOf(child.id).has(child.id) && this.up
     const outcome = decideRestart({
       ...death,
       told: death.told ?? (planned ? { rule: 'strategy', by: this.#failing ?? child.id } : null),
@@ -266,6 +307,7 @@ export class Supervisor {
       random,
     })
     child.history = outcome.history
+    child.due = null
     this.#window = outcome.window
     return this.#follow(child, outcome.decision)
   }
@@ -285,12 +327,18 @@ export class Supervisor {
 
   /** Somebody may have started it again meanwhile. */
   #removeEnded(child: Child): void {
-    if (!isLive(child) && !isScheduled(child)) this.remove(child.id)
+    if (!isLive(child) && !this.#isScheduled(child)) this.remove(child.id)
+  }
+
+  /** Of a supervisor only its lane knows. */
+  #isScheduled(child: Child): boolean {
+    const planned = this.#lanes.get(this.#laneKey(child.id))?.dueAt(child.id) ?? null
+    return isScheduled(child) || (!isLive(child) && planned !== null)
   }
 
   #significantLeft(ended: Child): number {
     return this.#children.filter(
-      (child) => child !== ended && child.spec.significant && (isLive(child) || isScheduled(child)),
+      (child) => child !== ended && child.spec.significant && (isLive(child) || this.#isScheduled(child)),
     ).length
   }
 
@@ -299,8 +347,8 @@ export class Supervisor {
     const now = this.#deps.clock.now()
     const entries = new Map<string, Entry>([[failed.id, { dueAt: now + delayMs, fresh: false, why: 'restart' }]])
     const { from, to } = firstOfGroup(this.options.strategy, this.#children.indexOf(failed))
-    for (const child of this.#children.slice(from, to ?? undefined)) {
-      if (child === failed) continue
+    const group = this.#children.slice(from, to ?? undefined)
+    for (const child of group.filter((one) => one !== failed)) {
       const share = this.#shareOf(child)
       if (share !== 'none') entries.set(child.id, { dueAt: share === 'end' ? null : now, fresh: false, why: 'along' })
     }
@@ -309,15 +357,11 @@ export class Supervisor {
   }
 
   #shareOf(child: Child): 'restart' | 'end' | 'none' {
-    const { member, spec } = child
-    // A supervisor that an operator stopped stays so until it is started; a start of it is what its parent has to wait for.
-    const intent =
-      member.kind === 'agent' ? this.#deps.intentOf(child.id) : member.supervisor.stopped ? 'stopped' : 'running'
     return shareOf({
-      type: spec.restart.type,
+      type: child.spec.restart.type,
       live: isLive(child),
-      scheduled: isScheduled(child),
-      intent,
+      scheduled: this.#isScheduled(child),
+      intent: wantedOf(child, this.#deps.intentOf),
       lastDecision: lastDecisionOf(child),
     })
   }
@@ -326,51 +370,20 @@ export class Supervisor {
 
   /** It ends by its own rules: at once no child is restarted any more, then all end in reverse, then the parent decides. */
   #finish(cause: SupervisorEnd['cause'], significant?: Child): void {
-    if (!this.#up) return
-    const { clock } = this.#deps
-    const counted = cause === 'restart_intensity' ? this.#window : []
-    this.#up = false
-    this.end = {
-      cause,
-      at: clock.wall(),
-      restarts: counted.map(({ child, deathId }) => ({ child, deathId })),
-      withinMs: counted.length === 0 ? 0 : clock.now() - counted[0]!.at,
-      ...(significant === undefined ? {} : { child: significant.id }),
-      decision: null,
-    }
+    if (!this.up) return
+    const { clock, report } = this.#deps
+    const end = endOf(cause, cause === 'restart_intensity' ? this.#window : [], significant, clock)
+    const told = { rule: 'supervisor', by: this.id } as const
+    this.#down = told
+    this.end = end
     for (const lane of this.#lanes.values()) lane.clear()
-    const end = this.end
     // In a later turn: the death that led to it is still being told.
-    const turn = new Promise<void>((resolve) => clock.soon(resolve))
-    const stopped = turn.then(() => {
-      this.#tell(end)
-      return this.#stopAll({ deadline: NO_DEADLINE, rule: 'supervisor', by: this.id })
+    const stopped = new Promise<void>((resolve) => clock.soon(resolve)).then(() => {
+      reportEnd(report, this.options, end)
+      return this.#stopAll({ deadline: NO_DEADLINE, ...told })
     })
-    void this.#whileEnding(stopped).then(() => {
-      if (this.end !== null && this.onEnd !== null) this.end = { ...this.end, decision: this.onEnd(cause) }
-    })
-  }
-
-  async #whileEnding<T>(work: Promise<T>): Promise<T> {
-    this.#endings++
-    const done = work.finally(() => this.#endings--)
-    this.#ended = Promise.allSettled([this.#ended, done])
-    return done
-  }
-
-  #tell(end: SupervisorEnd): void {
-    const { report } = this.#deps
-    const { intensity = BUDGET_DEFAULTS.intensity, periodMs = BUDGET_DEFAULTS.periodMs } = this.options
-    const { restarts, withinMs, child = '' } = end
-    if (end.cause === 'shutdown') return report('supervisor.ended', { supervisor: this.id, child })
-    const filledBy = restarts.map((restart) => restart.child)
-    report('supervisor.gave_up', {
-      supervisor: this.id,
-      restarts: restarts.length,
-      withinMs,
-      intensity,
-      periodMs,
-      filledBy,
+    void this.#stops.during(stopped).then(() => {
+      if (this.end === end && this.onEnd !== null) this.end = { ...end, decision: this.onEnd(cause) }
     })
   }
 
@@ -384,7 +397,7 @@ export class Supervisor {
       step: undefined,
       life,
       intent: 'running',
-      told: this.#toldByMe(),
+      told: this.#toldBy(null),
     })
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Agent } from '../actors/agent.ts'
 import type { Instance } from '../actors/instance.ts'
+import { CELL } from '../model/flight-recorder.ts'
 import { WATERMARK } from '../model/heap.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { judgeLife } from './watchdog.ts'
@@ -14,6 +15,10 @@ const TICK_MS = 250
 /** What was seen of an instance at the last tick. */
 interface Seen {
   readonly oldest: number | undefined
+  /** How many deliveries were done; what is done is a sign of life too. */
+  readonly done: number
+  /** Monotonic ms of the tick that saw more of them done. */
+  readonly progressedAt: number
   /** For how long the same oldest delivery has been in flight, by ticks; lags are not counted. */
   busyForMs: number
   unresponsive: boolean
@@ -40,12 +45,15 @@ function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: n
   const busy = oldest !== undefined
   const before = seen.get(instance)
   const same = busy && before?.oldest === oldest
+  const done = instance.recorder.read(CELL.done)
   const state: Seen = {
     oldest,
+    done,
+    progressedAt: before?.done === done ? before.progressedAt : now,
     busyForMs: same ? before.busyForMs + TICK_MS : 0,
     unresponsive: before?.unresponsive ?? false,
   }
-  const heartbeatAgeMs = instance.recorder.heartbeatAgeMs(now)
+  const heartbeatAgeMs = Math.min(instance.recorder.heartbeatAgeMs(now), Math.round(now - state.progressedAt))
   const judgement = judgeLife({
     heartbeatAgeMs,
     hostLagMs: lagMs,

@@ -28,8 +28,9 @@ export class FakeClock implements Clock {
     return this.#now
   }
 
+  /** Whole, as that of the machine. */
   wall(): number {
-    return this.#wall
+    return Math.floor(this.#wall)
   }
 
   after(ms: number, call: () => void): Timer {

@@ -111,10 +111,11 @@ export class FakeThread extends EventEmitter implements Thread {
     })
   }
 
-  /** As by `ctx.stop()`. */
+  /** As by `ctx.stop()`: its stop hooks run, then it ends. */
   stop(): void {
     this.#say({ type: 'ending', cause: 'normal' })
-    this.exit(0)
+    this.#stopping = true
+    this.#idle()
   }
 
   outOfMemory(): void {

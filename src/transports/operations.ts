@@ -3,6 +3,7 @@
  * and out, who may, where REST has it and how the CLI writes it; `run` is one line down into the host. To add an
  * ability: in `host/` first, then a row here.
  */
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import type { Command } from '../model/intent.ts'
 import { DEFAULT_ASK_TIMEOUT_MS } from '../model/message.ts'
@@ -23,6 +24,9 @@ const ms = z.number().max(MAX_TIMER_MS)
 
 const number = z.int().min(1)
 const limit = z.int().min(1).max(1000)
+
+/** Of the host's machine; the host stands in another folder than whoever asks. */
+const path = z.string().refine(isAbsolute, { error: 'expected an absolute path' }).describe('folder or tarball')
 
 const nothing = z.strictObject({})
 const ofDeadLetter = z.strictObject({ letter: number })
@@ -337,5 +341,41 @@ const SENDING: readonly Operation[] = [
   }),
 ]
 
+const INSTALLING: readonly Operation[] = [
+  call({
+    name: 'catalog',
+    summary: 'agents that were installed while a host ran, and how they stand',
+    access: 'read',
+    input: nothing,
+    output: z.array(shapes.catalogItem),
+    positional: [],
+    rest: { verb: 'GET', path: '/catalog' },
+    cli: '',
+    run: (host) => host.catalog.list(),
+  }),
+  call({
+    name: 'install',
+    summary: 'makes an agent in a folder or a tarball a member of the fleet, or takes a newer version of it',
+    access: 'admin',
+    input: z.strictObject({ source: path, dryRun }),
+    output: shapes.installAnswer,
+    positional: ['source'],
+    rest: { verb: 'POST', path: '/catalog' },
+    cli: 'SOURCE [--dry-run]',
+    run: (host, { source, ...options }, { who }) => host.catalog.install(source, { ...options, by: who }),
+  }),
+  call({
+    name: 'uninstall',
+    summary: 'takes an installed agent out of the fleet, with all it has kept',
+    access: 'admin',
+    input: z.strictObject({ name: id, dryRun }),
+    output: shapes.uninstallAnswer,
+    positional: ['name'],
+    rest: { verb: 'DELETE', path: '/catalog/{name}' },
+    cli: 'NAME [--dry-run]',
+    run: (host, { name: target, ...options }, { who }) => host.catalog.uninstall(target, { ...options, by: who }),
+  }),
+]
+
 /** Every operation, in the order in which help lists them. */
-export const OPERATIONS: readonly Operation[] = [...LOOKING, ...COMMANDING, ...SENDING]
+export const OPERATIONS: readonly Operation[] = [...LOOKING, ...COMMANDING, ...SENDING, ...INSTALLING]

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod'
+import type { CatalogItem, InstallAnswer, RemovedWith, UninstallAnswer } from '../host/catalog-answers.ts'
 import type { Output } from '../host/host.ts'
 import type { ShutdownReport } from '../host/shutdown.ts'
 import type { Limits } from '../model/agent-options.ts'
@@ -306,3 +307,41 @@ export const output = objectOf<Output>({
 })
 
 export const shutdownReport = objectOf<ShutdownReport>({ tookMs: number, killed: texts, stuck: texts })
+
+// --- catalog -----------------------------------------------------------------------------------------------------
+
+export const catalogItem = objectOf<CatalogItem>({
+  name: text,
+  version: text,
+  source: text,
+  installedAt: number,
+  digest: text,
+  dir: text,
+  status: status.nullable(),
+  runningVersion: text.nullable(),
+  fault: text.nullable(),
+})
+
+export const installAnswer = objectOf<InstallAnswer>({
+  name: text,
+  version: text,
+  digest: text,
+  dir: text,
+  change: oneOf<InstallAnswer['change']>({ installed: true, replaced: true, none: true }),
+  replaced: text.nullable(),
+  runsOn: text.nullable(),
+  files: whole,
+  bytes: whole,
+  leftOut: texts,
+  starts: truth,
+  notStarted: text.nullable(),
+  dryRun: truth,
+})
+
+export const uninstallAnswer = objectOf<UninstallAnswer>({
+  name: text,
+  version: text,
+  agent: truth,
+  removed: objectOf<RemovedWith>({ files: whole, bytes: whole, messages: whole, memoryKeys: whole, sessions: whole }),
+  dryRun: truth,
+})

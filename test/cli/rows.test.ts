@@ -12,9 +12,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   deadLetters: 'dead-letters',
   replay: 'dead-letters',
   discard: 'dead-letters',
+  install: 'catalog',
+  uninstall: 'catalog',
 }
 /** Commands of more than one operation: their usage is their own. */
-const SEVERAL = ['mailbox', 'dead-letters']
+const SEVERAL = ['mailbox', 'dead-letters', 'catalog']
 /** Commands that are no operation, or more than one. */
 const OWN = ['up', 'down', 'validate', 'attach']
 

@@ -125,7 +125,7 @@ describe('C001 output', () => {
     return { host, talker: host.agent('talker'), log, outputs }
   }
 
-  it.each(['exit', 'throw', 'stop', 'kill'] as const)(
+  it.each(['exit', 'throw', 'memory', 'stop', 'kill'] as const)(
     'every line is there, in order, before the death: %s',
     async (way) => {
       const { talker, log, outputs } = await logged()

@@ -110,13 +110,15 @@ describe('a budget with backoff: none', () => {
     expect(decision(looping)).toMatchObject({ rule: 'restart_intensity', action: 'give_up', supervisor: 'root' })
     expect(gaveUp[0]).toMatchObject({
       level: 'error',
-      data: { supervisor: 'root', restarts: 4, intensity: 3, periodMs: 5000 },
+      data: { supervisor: 'root', restarts: 4, intensity: 3, periodMs: 5000, filledBy: Array(4).fill('looping') },
       message: expect.stringMatching(
-        /^supervisor 'root' gave up: 4 restarts in \d+ ms, more than 3 in 5000 ms allowed$/,
+        /^supervisor 'root' gave up: 4 restarts in \d+ ms \((?:looping(?:, )?){4}\), more than 3 in 5000 ms allowed$/,
       ),
     })
     for (const id of ['first', 'last']) {
-      expect(host.agent(id).deaths()).toMatchObject([{ cause: 'shutdown' }])
+      expect(host.agent(id).deaths()).toMatchObject([
+        { cause: 'shutdown', decision: { rule: 'supervisor', action: 'none', by: 'root' } },
+      ])
       expect(host.agent(id).snapshot()).toMatchObject({ intent: 'running', status: 'Stopped', nextRestartAt: null })
     }
   })

@@ -6,11 +6,13 @@ import { addRestart, type Budget, budgetOf } from '../../src/supervisor/intensit
 
 const THREE_IN_FIVE: Budget = { intensity: 3, periodMs: 5000 }
 
+const at = (...times: readonly number[]) => times.map((time) => ({ at: time }))
+
 /** What each restart in turn answers. */
 function run(times: readonly number[], budget: Budget): boolean[] {
-  let window: readonly number[] = []
-  return times.map((at) => {
-    const next = addRestart(window, at, budget)
+  let window: readonly { readonly at: number }[] = []
+  return at(...times).map((restart) => {
+    const next = addRestart(window, restart, budget)
     window = next.window
     return next.exceeded
   })
@@ -39,8 +41,16 @@ describe('more than the intensity within the period', () => {
   })
 
   it('leaves the window it was given as it was', () => {
-    const window = Object.freeze([1, 2, 3])
-    expect(addRestart(window, 4, THREE_IN_FIVE)).toEqual({ window: [1, 2, 3, 4], exceeded: true })
+    const window = Object.freeze(at(1, 2, 3))
+    expect(addRestart(window, { at: 4 }, THREE_IN_FIVE)).toEqual({ window: at(1, 2, 3, 4), exceeded: true })
+  })
+
+  it('keeps what else is said of each restart', () => {
+    const window = [{ at: 1, child: 'a' }]
+    expect(addRestart(window, { at: 2, child: 'b' }, THREE_IN_FIVE).window).toEqual([
+      { at: 1, child: 'a' },
+      { at: 2, child: 'b' },
+    ])
   })
 
   it('holds at most one restart more than allowed, all within the period, and agrees with a plain count', () => {
@@ -49,16 +59,16 @@ describe('more than the intensity within the period', () => {
     fc.assert(
       fc.property(gaps, budgets, (steps, budget) => {
         const past: number[] = []
-        let window: readonly number[] = []
+        let window: readonly { readonly at: number }[] = []
         let now = 0
         for (const step of steps) {
           now += step
           past.push(now)
-          const next = addRestart(window, now, budget)
+          const next = addRestart(window, { at: now }, budget)
           window = next.window
           expect(window.length).toBeLessThanOrEqual(budget.intensity + 1)
-          expect(window.every((at) => now - at <= budget.periodMs)).toBe(true)
-          expect(next.exceeded).toBe(past.filter((at) => now - at <= budget.periodMs).length > budget.intensity)
+          expect(window.every((restart) => now - restart.at <= budget.periodMs)).toBe(true)
+          expect(next.exceeded).toBe(past.filter((time) => now - time <= budget.periodMs).length > budget.intensity)
         }
       }),
     )

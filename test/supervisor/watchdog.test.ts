@@ -11,6 +11,8 @@ const SOUND: LifeSigns = {
   killAfterMs: 15_000,
   handlerTimeoutMs: 0,
   wasUnresponsive: false,
+  heapUsedMb: 10,
+  heapMb: 64,
 }
 const LONG_SILENT = { wasUnresponsive: true }
 
@@ -37,6 +39,14 @@ describe('the judgement', () => {
       'handler_timeout',
     ],
     ['killing turned off', { heartbeatAgeMs: 1e9, killAfterMs: 0, ...LONG_SILENT }, 'unresponsive'],
+    ['a heap exactly at the watermark', { heapUsedMb: 57.6 }, 'good'],
+    ['a heap above it', { heapUsedMb: 57.61 }, 'out_of_memory'],
+    ['no word of the heap yet', { heapUsedMb: 0 }, 'good'],
+    [
+      'a heap above it, before anything else is wrong',
+      { heapUsedMb: 60, heartbeatAgeMs: 1e9, busyForMs: 1e9, handlerTimeoutMs: 1, ...LONG_SILENT },
+      'out_of_memory',
+    ],
     ['the watchdog turned off', { heartbeatAgeMs: 1e9, killAfterMs: 0, unresponsiveAfterMs: 0 }, 'good'],
   ] as const)('%s', (_name, signs, expected) => {
     expect(judgeLife({ ...SOUND, ...signs })).toBe(expected)

@@ -225,6 +225,18 @@ describe('the turns of the loop', () => {
     expect(tested.done).toBe(64)
   })
 
+  it('are given to others between any two handlers that are slow', async () => {
+    const e = (): void => {
+      clock.at += 11
+    }
+    const tested = new TestedLoop({ events: { e } })
+    tested.send({}, {}, {})
+    for (const done of [1, 2, 3]) {
+      expect(tested.done).toBe(done)
+      await nextTurn()
+    }
+  })
+
   it('go on in order where messages come in the meantime', async () => {
     const seen: unknown[] = []
     const tested = new TestedLoop({ events: { e: (n) => void seen.push(n) } })
@@ -321,72 +333,5 @@ describe('an abort', () => {
     tested.send({})
     await nextTurn()
     expect(tested.outcomes).toEqual([])
-  })
-})
-
-describe('the end', () => {
-  const withoutExit = () => vi.spyOn(process, 'exit').mockImplementation((() => {}) as never)
-
-  it('waits for what runs, runs the stop hooks from the last to the first, posts what is left, and exits', async () => {
-    const exit = withoutExit()
-    const held = new Held()
-    const order: string[] = []
-    const stops = ['first', 'second'].map((name) => () => void order.push(name))
-    const tested = new TestedLoop({ commands: { slow: { handle: held.handle } }, stops })
-    tested.send({ name: 'slow', ask: ASK }, { name: 'slow', ask: ASK })
-    tested.recorder.write(CELL.pause, 1)
-    tested.loop.stop()
-    await nextTurn()
-    expect([order, exit.mock.calls]).toEqual([[], []])
-    held.end(0, 'done')
-    await nextTurn()
-    expect(order).toEqual(['second', 'first'])
-    expect(exit.mock.calls).toEqual([[0]])
-    expect(tested.replies).toEqual({ 1: 'done' })
-    expect([tested.begun, tested.done]).toEqual([1, 1])
-    expect(tested.control.some(({ type }) => type === 'ending')).toBe(false)
-  })
-
-  it.each([true, false])(
-    'by its own wish comes when its handler has ended, and is said to be normal',
-    async (isAsync) => {
-      const exit = withoutExit()
-      const held = new Held()
-      const e = (_: unknown, ctx: Context): unknown => {
-        ctx.stop()
-        return isAsync ? held.handle() : undefined
-      }
-      const tested = new TestedLoop({ events: { e } })
-      tested.send({}, {})
-      if (isAsync) {
-        await nextTurn()
-        expect(exit).not.toHaveBeenCalled()
-        held.end()
-      }
-      await nextTurn()
-      await nextTurn()
-      expect(tested.control).toContainEqual({ type: 'ending', cause: 'normal' })
-      expect(exit.mock.calls).toEqual([[0]])
-      expect([tested.begun, tested.done]).toEqual([1, 1])
-    },
-  )
-
-  it('is a crash where a stop hook throws, and the others run all the same', async () => {
-    withoutExit()
-    const order: string[] = []
-    const boom = new Error('boom')
-    const stops = [
-      () => void order.push('first'),
-      () => {
-        throw boom
-      },
-    ]
-    const tested = new TestedLoop({ stops })
-    tested.dies = false
-    tested.recorder.write(CELL.pause, 1)
-    tested.loop.stop()
-    await nextTurn()
-    expect(order).toEqual(['first'])
-    expect(tested.fatals).toEqual([{ error: boom, seq: undefined }])
   })
 })

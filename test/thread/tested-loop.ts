@@ -80,6 +80,8 @@ export class TestedLoop {
   /** What was posted on the control port. */
   readonly control: FromThread[] = []
   readonly fatals: { readonly error: unknown; readonly seq: number | undefined }[] = []
+  /** Turns in which something ran. */
+  pulses = 0
   /** How a fatal error ends: by a throw, as nothing may follow it. */
   dies = true
   #next: number
@@ -101,6 +103,7 @@ export class TestedLoop {
       histograms: new Histograms(post),
       post,
       fatal,
+      pulse: () => void this.pulses++,
     })
     const mounted = { get: () => ({}) as never, shutdown: async () => {} }
     const init = { agent: 'a', instance: 'i', epoch: 1 } as Init
