@@ -246,9 +246,7 @@ describe('a supervisor above that ended', () => {
     const fleet = await fleetOf({}, [inner])
     await crashes(fleet, 'x', 2, 10)
     await fleet.kit.advance(20_000)
-    expect(headline(fleet, 'y')).toBe(
-      "STOPPED (Unhealthy): it starts in 40 s, with its supervisor 'inner'",
-    )
+    expect(headline(fleet, 'y')).toBe("STOPPED (Unhealthy): it starts in 40 s, with its supervisor 'inner'")
     expect(sentences(fleet, 'y').at(-1)).toBe(
       "supervisor 'inner': restart 2 after 60 s, by supervisor 'root' (backoff)",
     )
