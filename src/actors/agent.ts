@@ -188,10 +188,10 @@ export class Agent {
     this.refresh()
     const { instance } = this
     if (instance !== null) {
-      if (options.abort) instance.abort('all', `agent '${this.id}' is told to end (${options.cause})`)
+      const late = options.cause === 'suspended' ? 'suspended' : 'shutdown_timeout'
       if (options.graceMs <= 0) instance.terminate(options.cause)
-      else
-        instance.stop(options.cause, options.graceMs, options.cause === 'suspended' ? 'suspended' : 'shutdown_timeout')
+      else instance.stop(options.cause, options.graceMs, late)
+      if (options.abort) instance.abort('all', `agent '${this.id}' is told to end (${options.cause})`)
     }
     await this.#phases.until(() => !LIVE.has(this.phase) || this.phase === 'BOOTING' || this.unkillable)
     return !this.unkillable

@@ -6,7 +6,7 @@ export interface EndOptions {
   readonly cause: 'shutdown' | 'suspended' | 'shutdown_timeout'
   /** 0: at once. */
   readonly graceMs: number
-  /** Abort what is in flight first. */
+  /** Abort what is in flight, once the gate is shut: nothing is begun in its place. */
   readonly abort: boolean
   /** Whoever ends it sees to a next instance: what arrives meanwhile waits for that. */
   readonly handOver: boolean

@@ -45,7 +45,10 @@ export async function keepEnv(from: string, to: string): Promise<void> {
   const [env, copy] = [join(from, '.env'), join(to, '.env')]
   const stats = await lstat(env).catch(() => null)
   if (stats?.isSymbolicLink()) await symlink(await readlink(env), copy)
-  else if (stats?.isFile()) await copyFile(env, copy)
+  else if (stats?.isFile()) {
+    await copyFile(env, copy)
+    await syncPath(copy)
+  }
 }
 
 /** A package in its place, until it is said to stay. */

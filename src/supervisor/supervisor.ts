@@ -88,15 +88,12 @@ export class Supervisor {
       const heldBackMs = fresh && member.kind === 'agent' ? (this.#deps.heldBackMs?.(id) ?? 0) : 0
       return { dueAt: this.#deps.clock.now() + heldBackMs, fresh, why: 'start' }
     }
-    if (isGrouped(this.options.strategy)) {
-      const lane = this.#laneOf(this.id)
-      lane.add(new Map(this.#children.map((child) => [child.id, entryOf(child)])))
-      return lane.settled()
-    }
-    for (const child of this.#children) {
+    const wanted = this.#children.filter((child) => this.#wanted(child))
+    const groups = isGrouped(this.options.strategy) ? [wanted] : wanted.map((child) => [child])
+    for (const group of groups) {
       if (!this.up) return
-      const lane = this.#laneOf(child.id)
-      lane.add(new Map([[child.id, entryOf(child)]]))
+      const lane = this.#laneOf(group[0]?.id ?? this.id)
+      lane.add(new Map(group.map((child) => [child.id, entryOf(child)])))
       await lane.settled()
     }
   }

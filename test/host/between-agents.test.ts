@@ -181,7 +181,7 @@ describe('asks', () => {
     const host = await fleet()
     const gate = new Gate()
     host.agent('b').tell('hold', gate.cells)
-    const through = { to: 'b', name: 'counted', options: { timeoutMs: 30 } }
+    const through = { to: 'b', name: 'counted', options: { timeoutMs: 300 } }
     expect(await host.agent('a').ask('askAnyway', through)).toMatchObject({
       code: 'Timeout',
       message: expect.stringMatching(/^agent 'b' did not reply to 'counted' within \d+ ms/),
@@ -192,7 +192,7 @@ describe('asks', () => {
   it('C061 an ask to oneself times out, says why, and the agent can be stopped', async () => {
     const host = await fleet()
     const a = host.agent('a')
-    expect(await a.ask('askAnyway', { to: 'a', name: 'counted', options: { timeoutMs: 50 } })).toMatchObject({
+    expect(await a.ask('askAnyway', { to: 'a', name: 'counted', options: { timeoutMs: 400 } })).toMatchObject({
       code: 'Timeout',
       message: expect.stringMatching(/agent 'a' did not reply to 'counted'.*asked itself/),
     })
