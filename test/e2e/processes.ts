@@ -53,7 +53,7 @@ export async function start(command: string, args: readonly string[], options: S
     ...outerEnv(),
     PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
     TMPDIR: tmp,
-    XDG_STATE_HOME: join(tmp, 'state'),
+    XDG_STATE_HOME: await folder(),
     NO_COLOR: '1',
     // What runs the tests is not for what is tested.
     NODE_OPTIONS: '',

@@ -157,7 +157,9 @@ describe('what cannot be hosted', () => {
     await writeFile(join(dir, 'holt.yml'), text)
     const { code, stdout, stderr } = await run('node', [HOLT, 'up'], { cwd: dir })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('holt.yml:1:35: supervisor.strategy: expected one_for_one')
+    expect(stderr).toContain(
+      'holt.yml:1:35: supervisor.strategy: expected one of: one_for_one, one_for_all, rest_for_one, dynamic',
+    )
     expect(stderr).toContain('holt.yml:3:5: children[0].agnt: ')
     expect(stderr).toContain('did you mean agent?')
   })
