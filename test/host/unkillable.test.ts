@@ -141,7 +141,7 @@ describe('commands to it', () => {
   it('stop and suspend answer that it still runs, and stand; kill too; restart is refused', async () => {
     const tested = await native({ restart: { backoff: 'none' }, limits: { stopTimeoutMs: 100, abortGraceMs: 100 } })
     const { ref } = tested
-    await inside(tested, 'sleep', 2)
+    await inside(tested, 'sleep', 6)
     expect(await ref.kill({ by: 'me' })).toMatchObject({ stillRunning: true, unkillable: true, status: 'Unhealthy' })
     await expect(ref.restart()).rejects.toMatchObject({ code: 'Unkillable' })
     expect(ref.snapshot()).toMatchObject({ intent: 'running', command: null })
@@ -157,7 +157,7 @@ describe('commands to it', () => {
   it('a restart that runs into it is refused, and the supervisor starts it when it has ended', async () => {
     const tested = await native({ restart: { backoff: 'none' }, limits: { stopTimeoutMs: 100 } })
     const { ref } = tested
-    await inside(tested, 'sleep', 2)
+    await inside(tested, 'sleep', 6)
     await expect(ref.restart()).rejects.toMatchObject({
       code: 'Unkillable',
       message: expect.stringMatching(/native call/),
@@ -172,7 +172,7 @@ describe('a boot inside a native call', () => {
   it('keeps nobody else from starting, and is FAILED or tried again when it has ended', async () => {
     const slow = role(
       `commands: { ping: { handle: () => 'pong' } }`,
-      `import { execSync } from 'node:child_process'\nexecSync('sleep 2')`,
+      `import { execSync } from 'node:child_process'\nexecSync('sleep 5')`,
     )
     const host = await openFleet({
       agents: {
