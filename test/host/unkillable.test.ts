@@ -3,6 +3,7 @@
  * and never in the way of anybody else.
  */
 import { pbkdf2Sync } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
 import type { Host } from '../../src/host/host.ts'
@@ -48,9 +49,23 @@ const kinds = (facts: readonly Fact[]): string[] => facts.map(({ kind }) => kind
 
 /** Begins the call and waits until the thread is in it. */
 async function inside({ ref, lines }: Native, event: 'sleep' | 'hash', payload: number): Promise<void> {
+  const before = children()
   ref.tell(event, payload)
   await eventually(() => lines.includes('in'), 'the call')
+  // It says so before it is: a sleep is one once there is a process that sleeps.
+  if (event === 'sleep') await eventually(() => children() > before, 'the process that sleeps')
 }
+
+/** Processes that this one, or a thread of it, has started. */
+const children = (): number =>
+  readdirSync('/proc/self/task').reduce((sum, task) => {
+    try {
+      return sum + readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' ').filter(Boolean).length
+    } catch {
+      // The thread has ended meanwhile.
+      return sum
+    }
+  }, 0)
 
 const unkillable = (ref: AgentRef): Promise<unknown> => eventually(() => ref.snapshot().unkillable, 'unkillable')
 
