@@ -28,7 +28,8 @@ export interface CommandDeps {
   readonly clock: Clock
   readonly intents: IntentStore
   readonly report: Report
-  supervisorOf(agent: string): Supervisor
+  /** None of one that has been removed. */
+  supervisorOf(agent: string): Supervisor | undefined
   /** Supervises again all the way up, with fresh budgets. */
   revive(agent: string): Promise<void>
   /** @throws HoltError `GateRefused` listing what is missing */
@@ -112,25 +113,24 @@ export class Commands {
     await this.#deps.checkGate(agent.id)
     if (held.preemptedBy !== null) return undefined
     await this.commit(agent, options, { intent: 'running' })
-    await this.#deps.revive(agent.id)
-    if (held.preemptedBy !== null) return undefined
+    if (!(await this.#ready(agent, held))) return undefined
     if (this.#deps.shuttingDown())
       throw new HoltError('ShuttingDown', `the host is shutting down: agent '${agent.id}' is not started`)
-    this.#deps.supervisorOf(agent.id).forgive(agent.id)
+    this.#above(agent).forgive(agent.id)
     bootedOrThrow(await agent.start(true))
     return undefined
   }
 
   async end(agent: Agent, options: CommandOptions, intent: Intent, how: EndOptions): Promise<Extra> {
     await this.commit(agent, options, { intent })
-    this.#deps.supervisorOf(agent.id).cancel(agent.id)
+    this.#above(agent).cancel(agent.id)
     const ended = await agent.end(how)
     await this.#deps.recorded()
     return ended ? undefined : { stillRunning: true }
   }
 
   async restart(agent: Agent, held: Held): Promise<Extra> {
-    const supervisor = this.#deps.supervisorOf(agent.id)
+    const supervisor = this.#above(agent)
     supervisor.cancel(agent.id)
     const graceMs = agent.spec.limits.stopTimeoutMs
     if (
@@ -138,8 +138,7 @@ export class Commands {
       !(await agent.end({ cause: 'shutdown', graceMs, abort: false, handOver: true, told: told(held) }))
     )
       throw stillRunning(agent.id)
-    await this.#deps.revive(agent.id)
-    if (held.preemptedBy !== null || this.#deps.shuttingDown()) return undefined
+    if (!(await this.#ready(agent, held)) || this.#deps.shuttingDown()) return undefined
     supervisor.forgive(agent.id)
     bootedOrThrow(await agent.start(false))
     return undefined
@@ -182,6 +181,22 @@ export class Commands {
   }
 
   // --- inside ------------------------------------------------------------------------------------------------------
+
+  /** Those above supervise again. False: a stronger command has come meanwhile, or its supervisor has started it itself. */
+  async #ready(agent: Agent, held: Held): Promise<boolean> {
+    const { revive, shuttingDown } = this.#deps
+    // Between the answer and what follows it, another stop may have begun.
+    do await revive(agent.id)
+    while (!shuttingDown() && !this.#above(agent).up)
+    return held.preemptedBy === null && !LIVE.has(agent.phase)
+  }
+
+  /** @throws HoltError `NoSuchAgent` where it has been removed since it was looked up */
+  #above({ id }: Agent): Supervisor {
+    const supervisor = this.#deps.supervisorOf(id)
+    if (supervisor !== undefined) return supervisor
+    throw new HoltError('NoSuchAgent', `agent '${id}' has been removed meanwhile`, { agent: id })
+  }
 
   /** What a newcomer finds: a start that has been taken counts as wanted, also before that is committed. */
   #stateOf(agent: Agent): CommandState {

@@ -69,9 +69,10 @@ export async function remove(tree: Tree, agent: Agent, by: string): Promise<void
 }
 
 async function takeOut(supervisor: Supervisor, id: string, by: string): Promise<void> {
-  if (!(await supervisor.terminate(id, by)))
-    throw new HoltError('Unkillable', `the thread of agent '${id}' cannot be ended: it stays until it has`)
-  supervisor.remove(id)
+  do
+    if (!(await supervisor.terminate(id, by)))
+      throw new HoltError('Unkillable', `the thread of agent '${id}' cannot be ended: it stays until it has`)
+  while (!supervisor.remove(id))
 }
 
 /** @throws HoltError `ShuttingDown`; `InvalidCommand` where it does not supervise, or has taken the agent out again */

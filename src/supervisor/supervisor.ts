@@ -163,14 +163,16 @@ export class Supervisor {
     return (await this.#end(child, { deadline: NO_DEADLINE, rule: 'command', by })).stuck.length === 0
   }
 
-  /** Takes a child out; it has ended. */
-  remove(id: string): void {
+  /** Takes a child out. False where somebody has started it again. */
+  remove(id: string): boolean {
     const child = this.#find(id)
-    if (child === undefined) return
+    if (child === undefined) return true
+    if (isLive(child)) return false
     this.cancel(id)
     this.#children = this.#children.filter((one) => one !== child)
     this.#lanes.delete(id)
     this.#deps.onRemoved(child)
+    return true
   }
 
   /** What follows this death of an agent. Called once a death, before anything else happens. */
@@ -269,7 +271,7 @@ export class Supervisor {
       killed.push(...report.killed)
       stuck.push(...report.stuck)
       // As in OTP, what was added at run time is not there any more when its supervisor is started again.
-      if (this.options.strategy === 'dynamic' && !isLive(child) && !this.up) this.remove(child.id)
+      if (this.options.strategy === 'dynamic' && !this.up) this.remove(child.id)
     }
     return { killed, stuck }
   }
@@ -324,7 +326,7 @@ export class Supervisor {
 
   /** Somebody may have started it again meanwhile. */
   #removeEnded(child: Child): void {
-    if (!isLive(child) && !this.#isScheduled(child)) this.remove(child.id)
+    if (!this.#isScheduled(child)) this.remove(child.id)
   }
 
   /** Of a supervisor only its lane knows. */

@@ -81,7 +81,7 @@ export class ModelledFleet {
   }
 
   /** @throws where the two differ, saying where */
-  async check(when: string): Promise<void> {
+  check(when: string): void {
     const { host, clock } = this.#kit
     const real: Record<string, unknown> = {}
     const wanted: Record<string, unknown> = {}

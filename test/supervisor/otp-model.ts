@@ -3,7 +3,7 @@
  * is a number, and nothing is asynchronous. The property test holds the real ones against it.
  *
  * Every restart is a timer, also one at once; those of one moment come in the order in which they were set. What a
- * supervisor that gives up still ends, and its parent's answer, come after whatever is being started at that moment.
+ * supervisor that gives up still ends, and its parent's answer, come while whatever is started next boots.
  */
 import { Agent, type Child, type Entry, isWaiting, type Lane, Supervisor, type SupervisorNode } from './otp-tree.ts'
 
@@ -49,7 +49,7 @@ export class OtpModel {
       }
     }
     enter(this.root)
-    this.#startAll(this.root, false)
+    this.#startAll(this.root)
     this.#settle()
   }
 
@@ -112,7 +112,7 @@ export class OtpModel {
 
   startSupervisor(supervisor: Supervisor): boolean {
     if (supervisor.complete) return false
-    this.#startAnew(supervisor, true)
+    this.#startAnew(supervisor)
     return true
   }
 
@@ -125,17 +125,17 @@ export class OtpModel {
 
   restartSupervisor(supervisor: Supervisor): boolean {
     if (!this.stopSupervisor(supervisor)) return false
-    this.#startAnew(supervisor, false)
+    this.#startAnew(supervisor)
     return true
   }
 
   // --- starting and ending -----------------------------------------------------------------------------------------
 
-  #startAnew(supervisor: Supervisor, fresh: boolean): void {
+  #startAnew(supervisor: Supervisor): void {
     this.#revive(supervisor)
     supervisor.forgive()
     this.#forgiveBelow(supervisor)
-    this.#startAll(supervisor, fresh)
+    this.#startAll(supervisor)
     this.#settle()
   }
 
@@ -164,36 +164,37 @@ export class OtpModel {
     supervisor.window = []
   }
 
-  /** Starts its children in order. What ends late at that comes while the next one boots, if files are read at each. */
-  #startAll(supervisor: Supervisor, fresh: boolean): void {
+  /** Starts its children in order. */
+  #startAll(supervisor: Supervisor): void {
     this.#takeUp(supervisor)
     supervisor.startedAt = this.now
     for (const child of supervisor.children) {
       this.#plan(supervisor, child, { due: this.now, start: true })
       if (!supervisor.grouped) {
         if (!supervisor.up) return
-        this.#runStarts(supervisor, supervisor.laneOf(child), fresh)
+        this.#runStarts(supervisor, supervisor.laneOf(child))
       }
     }
-    if (supervisor.grouped) this.#runStarts(supervisor, supervisor.laneOf(supervisor), fresh)
+    if (supervisor.grouped) this.#runStarts(supervisor, supervisor.laneOf(supervisor))
   }
 
-  #runStarts(supervisor: Supervisor, lane: Lane, fresh: boolean): void {
+  #runStarts(supervisor: Supervisor, lane: Lane): void {
     for (let head = this.#head(supervisor, lane); head !== null; head = this.#head(supervisor, lane)) {
       const { start, due } = lane.plan.get(head)!
       if (!start || due > this.now) break
-      const late = fresh ? this.#late.splice(0) : []
+      // A boot takes its time: what was to come once nothing is being started comes then.
+      const late = this.#late.splice(0)
       lane.plan.delete(head)
-      this.#startChild(head, fresh)
+      this.#startChild(head)
       for (const call of late) call()
     }
     lane.armed = ++this.#timers
   }
 
-  #startChild(child: Child, fresh: boolean): void {
+  #startChild(child: Child): void {
     if (!child.parent!.up || !child.wanted) return
     // Of a supervisor that is up, what is missing below it.
-    if (child instanceof Supervisor) this.#startAll(child, fresh)
+    if (child instanceof Supervisor) this.#startAll(child)
     else if (!child.live) this.#boot(child as Agent)
   }
 
@@ -358,8 +359,8 @@ export class OtpModel {
   #fire(supervisor: Supervisor, lane: Lane): void {
     const head = this.#head(supervisor, lane)!
     lane.plan.delete(head)
-    this.#startChild(head, false)
-    this.#runStarts(supervisor, lane, false)
+    this.#startChild(head)
+    this.#runStarts(supervisor, lane)
     this.#settle()
   }
 

@@ -1,6 +1,9 @@
 /** Random trees of supervisors and agents, as the model takes them and as a host does, and random things done to them. */
 import fc from 'fast-check'
 import type { ChildObject, FleetObject } from '../../src/manifest/fleet-manifest.ts'
+import { COMMANDS } from '../../src/model/intent.ts'
+import type { FakeBehaviour } from '../../src/testkit/index.ts'
+import type { Blow } from './chaos.ts'
 import type { AgentNode, Node, SupervisorNode } from './otp-tree.ts'
 
 type Unnamed<T> = T extends Node ? Omit<T, 'id' | 'children'> & { children?: readonly Unnamed<Node>[] } : never
@@ -62,7 +65,10 @@ function childObject(node: Node): ChildObject {
     backoff: restartOf(node.backoff),
     ...(node.maxRestarts === null ? {} : { maxRestarts: node.maxRestarts }),
   }
-  return { agent: { id: node.id, name: node.id, restart }, ...standing } as ChildObject
+  return {
+    agent: { id: node.id, name: node.id, roles: ['role.js'], restart, limits: { bootTimeoutMs: 800 } },
+    ...standing,
+  } as ChildObject
 }
 
 export const fleetObject = (root: SupervisorNode): FleetObject =>
@@ -99,3 +105,56 @@ export const acts: fc.Arbitrary<Act> = fc.oneof(
     weight: 5,
   },
 ) as fc.Arbitrary<Act>
+
+const behaviours: fc.Arbitrary<FakeBehaviour> = fc.constantFrom<FakeBehaviour[]>(
+  { boot: { step: 'roles', error: new Error('a bad boot') } },
+  { boot: 'never' },
+  { stopMs: 200 },
+  { stopMs: 3000 },
+  { stubborn: true },
+  { unkillable: true, stubborn: true },
+)
+
+export const blows: fc.Arbitrary<Blow> = fc.oneof(
+  {
+    arbitrary: fc.record({
+      do: fc.constant('die'),
+      who,
+      how: fc.constantFrom('crash', 'crash', 'exit', 'stop', 'outOfMemory', 'hang'),
+    }),
+    weight: 10,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant('agent'), who, command: fc.constantFrom(...COMMANDS), now: fc.boolean() }),
+    weight: 8,
+  },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('supervisor'),
+      who,
+      command: fc.constantFrom('start', 'stop', 'restart'),
+      now: fc.boolean(),
+    }),
+    weight: 4,
+  },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('behave'),
+      who,
+      count: fc.integer({ min: 1, max: 4 }),
+      behaviour: behaviours,
+    }),
+    weight: 4,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant('spawn'), restart: fc.constantFrom('permanent', 'transient', 'temporary') }),
+    weight: 2,
+  },
+  { arbitrary: fc.record({ do: fc.constant('remove'), who }), weight: 1 },
+  { arbitrary: fc.constant({ do: 'release' }), weight: 1 },
+  // Null: the next comes in the same turn.
+  {
+    arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(null, 0, 0, 1, 100, 700, 2500, 12_000) }),
+    weight: 8,
+  },
+) as fc.Arbitrary<Blow>
