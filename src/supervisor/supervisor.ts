@@ -84,10 +84,9 @@ export class Supervisor {
    */
   async start(fresh: boolean): Promise<void> {
     this.revive()
-    const entryOf = ({ id, member }: Child): Entry => {
-      const heldBackMs = fresh && member.kind === 'agent' ? (this.#deps.heldBackMs?.(id) ?? 0) : 0
-      return { dueAt: this.#deps.clock.now() + heldBackMs, fresh, why: 'start' }
-    }
+    const { clock, heldBackMs } = this.#deps
+    const heldMs = ({ id, member }: Child): number => (fresh && member.kind === 'agent' ? (heldBackMs?.(id) ?? 0) : 0)
+    const entryOf = (child: Child): Entry => ({ dueAt: clock.now() + heldMs(child), fresh, why: 'start' })
     const wanted = this.#children.filter((child) => this.#wanted(child))
     const groups = isGrouped(this.options.strategy) ? [wanted] : wanted.map((child) => [child])
     for (const group of groups) {
@@ -229,9 +228,7 @@ export class Supervisor {
         together: this.options.strategy === 'one_for_all',
         wanted: (child) => this.#wanted(child),
         end: async (child) => (await this.#end(child, this.#along(child))).stuck.length === 0,
-        gone: async ({ member }) => {
-          if (member.kind === 'agent') await member.agent.gone()
-        },
+        gone: ({ member }) => (member.kind === 'agent' ? member.agent.gone() : Promise.resolve()),
         start: (child, entry) => this.#start(child, entry),
         scheduled: scheduleChild,
       })
