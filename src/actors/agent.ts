@@ -178,7 +178,8 @@ export class Agent {
     this.nextStartAt = null
     if (this.phase === 'IDLE') this.#phases.move('STOPPING', 'STOPPED')
     const stands = this.#told === null || outranks(options.told, this.#told.told)
-    if (stands) this.#handOver = options.handOver
+    // A restart along with a sibling leaves it to a command's what becomes of the messages meanwhile.
+    if (stands || options.told.rule !== 'strategy') this.#handOver = options.handOver
     if (!LIVE.has(this.phase)) {
       this.#withdrawn()
       return true
@@ -204,11 +205,9 @@ export class Agent {
 
   /** Ends the thread now; the supervisor decides what follows. */
   async kill(): Promise<void> {
-    if (this.#handOver) {
-      // The restart that would have seen to the next instance has been pre-empted.
-      this.#handOver = false
-      this.#told = null
-    }
+    // The restart that would have seen to the next instance has been pre-empted.
+    if (this.#handOver) this.#told = null
+    this.#handOver = false
     this.instance?.terminate('killed')
     const { instance } = this
     await this.#phases.until(() => instance?.alive !== true || this.unkillable)
@@ -246,10 +245,11 @@ export class Agent {
 
   /** When its next start comes, monotonic ms; null: one that was scheduled is off, and nothing replaces it. */
   schedule(at: number | null): void {
-    if (this.nextStartAt === at) return
+    if (this.nextStartAt === at && (at !== null || !this.#handOver)) return
     this.nextStartAt = at
-    if (at === null) this.#withdrawn()
-    else this.refresh()
+    if (at !== null) return this.refresh()
+    this.#handOver = false
+    this.#withdrawn()
   }
 
   setHealth(health: Health, cause: HealthCause | null, text: string): void {

@@ -31,7 +31,7 @@ export interface CommandDeps {
   /** None of one that has been removed. */
   supervisorOf(agent: string): Supervisor | undefined
   /** Supervises again all the way up, with fresh budgets. */
-  revive(agent: string): Promise<void>
+  revive(agent: string, stands: () => boolean): Promise<void>
   /** @throws HoltError `GateRefused` listing what is missing */
   checkGate(agent: string): Promise<void>
   snapshot(agent: Agent): AgentSnapshot
@@ -113,11 +113,7 @@ export class Commands {
     await this.#deps.checkGate(agent.id)
     if (held.preemptedBy !== null) return undefined
     await this.commit(agent, options, { intent: 'running' })
-    if (!(await this.#ready(agent, held))) return undefined
-    if (this.#deps.shuttingDown())
-      throw new HoltError('ShuttingDown', `the host is shutting down: agent '${agent.id}' is not started`)
-    this.#above(agent).forgive(agent.id)
-    bootedOrThrow(await agent.start(true))
+    await this.#boot(agent, held, true)
     return undefined
   }
 
@@ -130,17 +126,14 @@ export class Commands {
   }
 
   async restart(agent: Agent, held: Held): Promise<Extra> {
-    const supervisor = this.#above(agent)
-    supervisor.cancel(agent.id)
+    this.#above(agent).cancel(agent.id)
     const graceMs = agent.spec.limits.stopTimeoutMs
     if (
       agent.unkillable ||
       !(await agent.end({ cause: 'shutdown', graceMs, abort: false, handOver: true, told: told(held) }))
     )
       throw stillRunning(agent.id)
-    if (!(await this.#ready(agent, held)) || this.#deps.shuttingDown()) return undefined
-    supervisor.forgive(agent.id)
-    bootedOrThrow(await agent.start(false))
+    await this.#boot(agent, held, false)
     return undefined
   }
 
@@ -182,13 +175,20 @@ export class Commands {
 
   // --- inside ------------------------------------------------------------------------------------------------------
 
-  /** Those above supervise again. False: a stronger command has come meanwhile, or its supervisor has started it itself. */
-  async #ready(agent: Agent, held: Held): Promise<boolean> {
+  /** Those above supervise again, and it is started; unless a stronger command has come, or they have started it. */
+  async #boot(agent: Agent, held: Held, fresh: boolean): Promise<void> {
     const { revive, shuttingDown } = this.#deps
-    // Between the answer and what follows it, another stop may have begun.
-    do await revive(agent.id)
-    while (!shuttingDown() && !this.#above(agent).up)
-    return held.preemptedBy === null && !LIVE.has(agent.phase)
+    const stands = (): boolean => held.preemptedBy === null && !shuttingDown()
+    // Between its answer and what follows that, another stop may have begun.
+    do await revive(agent.id, stands)
+    while (stands() && !this.#above(agent).up)
+    if (LIVE.has(agent.phase)) return
+    // A stop that was pre-empted may have been committed all the same.
+    if (held.preemptedBy !== null || agent.standing.intent !== 'running') return agent.schedule(null)
+    if (shuttingDown())
+      throw new HoltError('ShuttingDown', `the host is shutting down: agent '${agent.id}' is not started`)
+    this.#above(agent).forgive(agent.id)
+    bootedOrThrow(await agent.start(fresh))
   }
 
   /** @throws HoltError `NoSuchAgent` where it has been removed since it was looked up */

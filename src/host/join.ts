@@ -198,7 +198,7 @@ class Assembly {
       report: this.#facts.report,
       supervisorOf,
       shuttingDown: () => this.#ending,
-      revive: (agent) => this.#tree.revive(agent),
+      revive: (agent, stands) => this.#tree.revive(agent, stands),
       checkGate: async (agent) => {
         // Whoever still holds one that has been taken out starts nothing with it.
         this.host.directory.get(agent)

@@ -105,6 +105,7 @@ export class SupervisorCommands {
 
   async #stop(supervisor: Supervisor, { by, since }: Held, { reason, now }: CommandOptions): Promise<Extra> {
     supervisor.stopped = { by, at: since, reason: reason ?? null }
+    this.#deps.tree.above(supervisor.id)[0]?.cancel(supervisor.id)
     for (const { id } of agentsBelow(supervisor)) this.#deps.commands.preempt(id, 'stop')
     const deadline = now === true ? this.#deps.clock.now() : NO_DEADLINE
     const { killed, stuck } = await supervisor.stop({ deadline, rule: 'supervisor', by })
@@ -124,9 +125,12 @@ function wouldChange(supervisor: Supervisor, verb: Verb): Change[] {
   })
 }
 
-/** `start` while something below that ought to run does not; the others while it supervises. */
+/** `start` while something below that ought to run does not; the others while it supervises, `stop` also before it does. */
 export const validVerbs = (supervisor: Supervisor): readonly Verb[] =>
-  VERBS.filter((verb) => (verb === 'start' ? !isComplete(supervisor) : supervisor.up))
+  VERBS.filter((verb) => {
+    if (verb === 'start') return !isComplete(supervisor)
+    return supervisor.up || (verb === 'stop' && supervisor.nextStartAt !== null)
+  })
 
 const isComplete = ({ up, children }: Supervisor): boolean =>
   up &&

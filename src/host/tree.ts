@@ -51,10 +51,13 @@ export class Tree {
   /**
    * Those above the agent or supervisor that gave up, or were stopped, supervise again, with fresh budgets; once what
    * they still end has ended.
+   * @param stands asked after that: whether it is still to be
    */
-  async revive(id: string): Promise<void> {
+  async revive(id: string, stands: () => boolean = () => true): Promise<void> {
     const above = this.above(id)
-    await Promise.all(above.map((supervisor) => supervisor.settled()))
+    // While one is waited for, another may begin to end.
+    while (above.some(({ ending }) => ending)) await Promise.all(above.map((supervisor) => supervisor.settled()))
+    if (!stands()) return
     if (this.supervisors.has(id)) this.#parents.get(id)?.forgive(id)
     for (const supervisor of above) {
       if (supervisor.up) continue

@@ -16,7 +16,7 @@ const STATE_CODES = [
   'StateMigrationFailed',
   'StateReplaced',
   'StateLogLost',
-] as const
+] as const satisfies readonly ErrorCode[]
 export type StateCode = (typeof STATE_CODES)[number]
 
 /** Why one write is refused while the state is well. */
@@ -30,14 +30,14 @@ export const stateFault = (
   message: string,
   details: Readonly<Record<string, unknown>> = {},
   cause?: unknown,
-): HoltError => new HoltError(code as ErrorCode, message, { path, ...details }, cause)
+): HoltError => new HoltError(code, message, { path, ...details }, cause)
 
 export const refusal = (code: RefusalCode, message: string, details: Readonly<Record<string, unknown>>): HoltError =>
-  new HoltError(code as ErrorCode, message, details)
+  new HoltError(code, message, details)
 
 /** Whether it is the state that failed, and not one write that was refused. */
 export const isStateFault = (error: unknown, code?: StateCode): error is HoltError =>
-  error instanceof HoltError && (code === undefined ? STATE.has(error.code) : code === (error.code as string))
+  error instanceof HoltError && (code === undefined ? STATE.has(error.code) : code === error.code)
 
 /** SQLite's primary result codes (the low byte of an extended one). */
 const SQLITE = {

@@ -194,15 +194,10 @@ export class Writer<Tx> {
     this.#afterCommit = []
     connection.begin()
     return units.map((unit) => {
-      const hooks = this.#afterCommit.length
       connection.mark()
       const outcome = this.#run(unit)
-      if ('error' in outcome) {
-        connection.undo()
-        this.#afterCommit.length = hooks
-      } else {
-        connection.keep()
-      }
+      if ('error' in outcome) connection.undo()
+      else connection.keep()
       return outcome
     })
   }

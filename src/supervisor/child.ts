@@ -56,8 +56,19 @@ export const newChild = (id: string, member: Member, spec: ChildSpec): Child => 
 export const isLive = ({ member }: Child): boolean =>
   member.kind === 'agent' ? LIVE.has(member.agent.phase) : member.supervisor.up || member.supervisor.ending
 
-export const isScheduled = ({ member }: Child): boolean =>
-  member.kind === 'agent' && !LIVE.has(member.agent.phase) && member.agent.startScheduled
+/** It is on its way down, by whomever. */
+export const isEnding = ({ member }: Child): boolean =>
+  member.kind === 'agent' ? member.agent.phase === 'STOPPING' : member.supervisor.ending
+
+/** Resolves once it is not {@link isEnding}. */
+export const gone = ({ member }: Child): Promise<unknown> =>
+  member.kind === 'agent' ? member.agent.gone() : member.supervisor.settled()
+
+export function isScheduled(child: Child): boolean {
+  const { member } = child
+  if (isLive(child)) return false
+  return member.kind === 'agent' ? member.agent.startScheduled : member.supervisor.nextStartAt !== null
+}
 
 export const lastDecisionOf = ({ member }: Child): Decision | null =>
   member.kind === 'agent' ? (member.agent.lastDeath?.decision ?? null) : (member.supervisor.end?.decision ?? null)

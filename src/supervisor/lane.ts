@@ -4,7 +4,7 @@
  * Between any two steps the plan may change: a stop takes out what was to start.
  */
 import type { Clock, Timer } from '../platform/clock.ts'
-import { type Child, isLive } from './child.ts'
+import { type Child, isEnding, isLive } from './child.ts'
 
 /** What a lane is to do with a child. */
 export interface Entry {
@@ -29,8 +29,8 @@ export interface LaneDeps {
   wanted(child: Child): boolean
   /** Resolves once it has ended: true; false where it cannot be ended yet. */
   end(child: Child): Promise<boolean>
-  /** Resolves when what could not be ended has ended after all. */
-  gone(child: Child): Promise<void>
+  /** Resolves when what is ending, or could not be ended, has ended. */
+  gone(child: Child): Promise<unknown>
   /** Resolves when it has settled, in whatever way. */
   start(child: Child, entry: Entry): Promise<unknown>
   /** When its start is to come; null: it is off. */
@@ -109,7 +109,9 @@ export class Lane {
     const next = planned.find(({ id }) => this.#plan.has(id))
     // What was planned is no child any more.
     if (next === undefined) return this.#plan.clear()
-    const { clock, start, wanted, scheduled } = this.#deps
+    const { clock, start, gone, wanted, scheduled } = this.#deps
+    // By another's word: what is started before that has been done would be ended by it.
+    if (isEnding(next)) return this.#rest(gone(next))
     const entry = this.#plan.get(next.id)!
     const waitMs = Math.max(0, this.dueAt(next.id)! - clock.now())
     // Every restart goes through the clock, also one at once: a stop gets in between any two.
@@ -145,7 +147,7 @@ export class Lane {
   }
 
   /** Waits for this, or for the plan to change. */
-  async #rest(until: Promise<void>): Promise<void> {
+  async #rest(until: Promise<unknown>): Promise<void> {
     this.#resting = true
     this.#tellSettled()
     await Promise.race([until, this.#changed()])

@@ -11,6 +11,7 @@ import {
   type ChildSpec,
   comesAlong,
   endChild,
+  gone,
   isLive,
   isScheduled,
   lastDecisionOf,
@@ -40,6 +41,8 @@ export class Supervisor {
   end: SupervisorEnd | null = null
   /** Set where an operator had it stopped, until it supervises again. */
   stopped: StoppedBy | null = null
+  /** Monotonic ms, where its start is scheduled. */
+  nextStartAt: number | null = null
   /** Told when it has ended by its own rules, and asked what is made of it; at the root nobody is. */
   onEnd: ((cause: SupervisorEnd['cause']) => Decision) | null = null
   readonly #deps: SupervisorDeps
@@ -83,6 +86,7 @@ export class Supervisor {
    * @param fresh reads their files again; else it is a restart of what was last accepted
    */
   async start(fresh: boolean): Promise<void> {
+    while (this.ending) await this.settled()
     this.revive()
     const { clock, heldBackMs } = this.#deps
     const heldMs = ({ id, member }: Child): number => (fresh && member.kind === 'agent' ? (heldBackMs?.(id) ?? 0) : 0)
@@ -102,6 +106,7 @@ export class Supervisor {
     this.#down = null
     this.end = null
     this.stopped = null
+    this.nextStartAt = null
     this.#window = []
     this.#failing = null
   }
@@ -133,6 +138,7 @@ export class Supervisor {
   /** It starts again at that time, monotonic ms, and with it all that is wanted below; null: it does not. */
   schedule(at: number | null): void {
     if (this.up) return
+    this.nextStartAt = at
     for (const child of this.#children) if (comesAlong(child, this.#deps.intentOf)) scheduleChild(child, at)
   }
 
@@ -228,7 +234,7 @@ export class Supervisor {
         together: this.options.strategy === 'one_for_all',
         wanted: (child) => this.#wanted(child),
         end: async (child) => (await this.#end(child, this.#along(child))).stuck.length === 0,
-        gone: ({ member }) => (member.kind === 'agent' ? member.agent.gone() : Promise.resolve()),
+        gone,
         start: (child, entry) => this.#start(child, entry),
         scheduled: scheduleChild,
       })
@@ -246,8 +252,7 @@ export class Supervisor {
     if (why === 'restart') this.restarts++
     child.startedAt = this.#deps.clock.now()
     if (child.member.kind === 'supervisor') return child.member.supervisor.start(fresh)
-    const { agent } = child.member
-    if (!isLive(child)) await agent.start(fresh)
+    if (!isLive(child)) await child.member.agent.start(fresh)
   }
 
   #end(child: Child, order: StopOrder): Promise<StopReport> {
@@ -323,18 +328,12 @@ export class Supervisor {
 
   /** Somebody may have started it again meanwhile. */
   #removeEnded(child: Child): void {
-    if (!this.#isScheduled(child)) this.remove(child.id)
-  }
-
-  /** Of a supervisor only its lane knows. */
-  #isScheduled(child: Child): boolean {
-    const planned = this.#lanes.get(this.#laneKey(child.id))?.dueAt(child.id) ?? null
-    return isScheduled(child) || (!isLive(child) && planned !== null)
+    if (!isScheduled(child)) this.remove(child.id)
   }
 
   #significantLeft(ended: Child): number {
     return this.#children.filter(
-      (child) => child !== ended && child.spec.significant && (isLive(child) || this.#isScheduled(child)),
+      (child) => child !== ended && child.spec.significant && (isLive(child) || isScheduled(child)),
     ).length
   }
 
@@ -356,7 +355,7 @@ export class Supervisor {
     return shareOf({
       type: child.spec.restart.type,
       live: isLive(child),
-      scheduled: this.#isScheduled(child),
+      scheduled: isScheduled(child),
       intent: wantedOf(child, this.#deps.intentOf),
       lastDecision: lastDecisionOf(child),
     })

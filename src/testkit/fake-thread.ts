@@ -68,6 +68,8 @@ export class FakeThread extends EventEmitter implements Thread {
   readonly incarnation: number
   behaviour: FakeBehaviour
   alive = true
+  /** It was terminated; one that is unkillable lives on. */
+  terminated = false
   /** Names of what it has handled. */
   readonly handled: string[] = []
   readonly #clock: Clock
@@ -158,6 +160,7 @@ export class FakeThread extends EventEmitter implements Thread {
   }
 
   async terminate(): Promise<number> {
+    this.terminated = true
     if (this.behaviour.unkillable !== true) this.exit(1)
     return 1
   }

@@ -110,6 +110,14 @@ describe('C130: what a killed host leaves', () => {
     expect(read().every((bytes, at) => bytes.equals(before[at]!))).toBe(true)
   })
 
+  it("is still known to be a killed host's after a start that was refused", async () => {
+    const dir = leftBy((path) => renameSync(path, `${path}.away`))
+    writeFileSync(databaseOf(dir), 'no database')
+    expect((await errorOf(() => tempStore({ dir }))).code).toBe('StateCorrupt')
+    renameSync(`${databaseOf(dir)}.away`, databaseOf(dir))
+    expect((await tempStore({ dir })).afterCrash).toBe(true)
+  })
+
   it('with a log that is damaged in its middle is read without harm, as far as the log goes', async () => {
     const dir = leftBy((path) => {
       const log = readFileSync(`${path}-wal`)

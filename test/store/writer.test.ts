@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { HoltError } from '../../src/model/error.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { Connection } from '../../src/store/connection.ts'
+import { stateFault } from '../../src/store/faults.ts'
 import { computed, integer } from '../../src/store/rows.ts'
 import { Writer } from '../../src/store/writer.ts'
 import { FakeClock, nextTurn } from '../../src/testkit/fake-clock.ts'
@@ -170,6 +171,18 @@ describe('C128: another program that holds the database', () => {
     expect(faults).toEqual([])
   })
 
+  it('is waited for by more than one turn holds, in order', async () => {
+    const { writer, theirs } = twoPrograms()
+    theirs.exec('BEGIN IMMEDIATE')
+    const order: number[] = []
+    const writes = Array.from({ length: 8200 }, (_, n) => writer.write(() => order.push(n)))
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
+    theirs.exec('ROLLBACK')
+    await Promise.all(writes)
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+    expect(order).toHaveLength(8200)
+  })
+
   it('past the limit has writes refused, and the next one that gets through mends it', async () => {
     const { writer, theirs, values, faults } = twoPrograms()
     theirs.exec('BEGIN IMMEDIATE')
@@ -244,6 +257,25 @@ describe('a full database', () => {
     await writer.write(() => fill.run(100_000)).catch(() => {})
     await writer.write(() => 'nothing')
     expect(writer.health.state).toBe('degraded')
+  })
+})
+
+describe('a unit that finds the state damaged', () => {
+  it('has its turn refused, and leaves no transaction open for the next', async () => {
+    const { writer, values, faults } = numbers()
+    const fault = stateFault('StateCorrupt', 'n.db', 'it is damaged')
+    const results = await Promise.allSettled([
+      writer.write((tx) => tx.add(1)),
+      writer.write((tx) => {
+        tx.add(2)
+        throw fault
+      }),
+    ])
+    expect(results.map((result) => (result as PromiseRejectedResult).reason)).toEqual([fault, fault])
+    expect(faults).toEqual([fault])
+    await writer.write((tx) => tx.add(3))
+    expect(values()).toEqual([3])
+    expect(writer.health).toEqual({ state: 'ok' })
   })
 })
 

@@ -150,10 +150,18 @@ export class Chaos {
       if (!['ACTIVE', 'PAUSED', 'STOPPED', 'FAILED', 'IDLE'].includes(phase)) this.wrongs.push(`${id} stays ${phase}`)
       if (!LIVE.has(phase) && startScheduled) this.wrongs.push(`${id} waits for a start that does not come`)
     }
+    this.#checkBelow(host.tree(), true)
     await this.#startEverything()
     const alive = threads.alive.map(({ agent }) => agent).toSorted()
     const live = host.directory.all().flatMap(({ id, phase }) => (LIVE.has(phase) ? [id] : []))
     if (alive.join() !== live.toSorted().join()) this.wrongs.push(`threads of ${alive}, agents that live ${live}`)
+  }
+
+  /** Nothing runs below a supervisor that does not. */
+  #checkBelow({ id, kind, status, phase, children = [] }: TreeNode, mayRun: boolean): void {
+    const runs = kind === 'supervisor' ? status === 'Running' : LIVE.has(phase!)
+    if (runs && !mayRun) this.wrongs.push(`${id} runs, and its supervisor does not`)
+    for (const child of children) this.#checkBelow(child, runs)
   }
 
   /** What is wanted is up, once the root has been started. */
@@ -187,8 +195,7 @@ export class Chaos {
     for (const thread of this.kit.threads.alive) {
       if (thread.behaviour.unkillable !== true) continue
       thread.behaviour = {}
-      // Only one that was told to end has anything to be released from.
-      if (this.kit.host.directory.find(thread.agent)?.phase === 'STOPPING') thread.release()
+      if (thread.terminated) thread.release()
     }
   }
 

@@ -262,6 +262,25 @@ describe('an operator, while a restart of a supervisor is scheduled', () => {
     },
   )
 
+  it.each(['one_for_one', 'rest_for_one'] as const)('stops it: it does not come back (%s)', async (strategy) => {
+    const fleet = await waiting(strategy)
+    expect(await fleet.command('inner', 'stop')).toMatchObject({ id: 'inner', status: 'Stopped' })
+    await fleet.kit.advance(120_000)
+    expect(fleet.up()).toBe('a b')
+    expect(fleet.snapshot('x')).toMatchObject({ status: 'Stopped', nextRestartAt: null, intent: 'running' })
+    await fleet.command('inner', 'start')
+    expect(fleet.up()).toBe('a x y b')
+  })
+
+  it('may not restart it, nor stop it twice', async () => {
+    const fleet = await waiting('one_for_one')
+    await expect(fleet.command('inner', 'restart')).rejects.toMatchObject({
+      message: "Cannot apply 'restart' to supervisor 'inner', which is Stopped. Valid commands: start, stop",
+    })
+    await fleet.command('inner', 'stop')
+    await expect(fleet.command('inner', 'stop')).rejects.toMatchObject({ code: 'InvalidCommand' })
+  })
+
   it('stops the supervisor above it: it does not come back', async () => {
     const fleet = await waiting('one_for_one')
     await fleet.command('root', 'stop')

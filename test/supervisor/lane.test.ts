@@ -55,6 +55,29 @@ describe('the order', () => {
   })
 })
 
+describe("one that is ending by another's word", () => {
+  it('is started once it has ended, and those after it then; whoever asks is not held', async () => {
+    const tested = new TestedLane('abc')
+    tested.of('a').phase = 'STOPPING'
+    tested.fell('b')
+    tested.add(0, '+a', '+b', '+c')
+    await tested.lane.settled()
+    expect(await tested.after(60_000)).toEqual([])
+    tested.ended('a')
+    expect((await tested.quiet()).slice(0, 3)).toEqual(['a ended', 'start a (start, fresh)', 'start b (start, fresh)'])
+  })
+
+  it('is not waited for when it is taken out', async () => {
+    const tested = new TestedLane('ab')
+    tested.of('a').phase = 'STOPPING'
+    tested.fell('b')
+    tested.add(0, '+a', '+b')
+    expect(await tested.quiet()).toEqual([])
+    tested.lane.remove('a')
+    expect(await tested.quiet()).toEqual(['start b (start, fresh)'])
+  })
+})
+
 describe('one that is ended and does not come back', () => {
   it('is not started, and keeps nobody waiting', async () => {
     const tested = new TestedLane('abc')

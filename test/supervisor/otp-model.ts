@@ -117,14 +117,16 @@ export class OtpModel {
   }
 
   stopSupervisor(supervisor: Supervisor): boolean {
-    if (!supervisor.up) return false
+    if (!supervisor.up && !supervisor.comesBack) return false
     supervisor.stopped = true
+    supervisor.parent?.unplan(supervisor)
     this.#endSupervisor(supervisor)
     return true
   }
 
   restartSupervisor(supervisor: Supervisor): boolean {
-    if (!this.stopSupervisor(supervisor)) return false
+    if (!supervisor.up) return false
+    this.stopSupervisor(supervisor)
     this.#startAnew(supervisor)
     return true
   }

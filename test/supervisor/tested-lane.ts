@@ -35,7 +35,7 @@ export class TestedLane {
       together,
       wanted: ({ id }) => !this.unwanted.has(id),
       end: ({ id }) => this.#end(id),
-      gone: ({ id }) => new Promise((resolve) => this.#gone.set(id, resolve)),
+      gone: ({ id }) => new Promise<void>((resolve) => this.#gone.set(id, resolve)),
       start: ({ id }, { fresh, why }) => this.#start(id, `${why}${fresh ? ', fresh' : ''}`),
       scheduled: ({ id }, at) => void this.times.set(id, at),
     })
