@@ -101,6 +101,8 @@ export interface AgentDeps {
   prepare(agent: string): Promise<Prepared>
   /** The supervisor's word on what follows a death; called once a death, before anything is settled. */
   decide(agent: string, death: DeathCase): Decision
+  /** The record without what is not to be shown in its error. */
+  hide(record: DeathCase['draft']): DeathCase['draft']
   onPhase(agent: Agent, from: Phase, to: Phase): void
   onChange(agent: Agent): void
   onDeath(agent: Agent, record: DeathRecord): void

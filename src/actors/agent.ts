@@ -369,8 +369,8 @@ export class Agent {
 
   /** A death, in order: what follows is decided, the phase moves, the messages get their fates, and it is told. */
   #bury(found: PostMortem, failed?: ReturnType<typeof failedDelivery>): void {
-    const { clock, newId, decide } = this.#deps
-    const draft = draftRecord(this.id, newId('d'), found, this.inbox, clock)
+    const { clock, newId, decide, hide } = this.#deps
+    const draft = hide(draftRecord(this.id, newId('d'), found, this.inbox, clock))
     const life = { uptimeMs: draft.uptimeMs, progressed: found.progressed }
     const record: DeathRecord = { ...draft, decision: decide(this.id, { draft, told: this.#told?.told ?? null, life }) }
     this.#ended(record, found.bootFailed)

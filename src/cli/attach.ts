@@ -2,8 +2,8 @@
  * `holt attach ID`: how the agent stands, then what happens to it and what it prints, in one, until the host ends or
  * Ctrl-C ends this process.
  */
-import type { Output } from '../host/host.ts'
 import type { Fact } from '../model/fact.ts'
+import type { Output } from '../model/output.ts'
 import type { AgentDetail } from '../model/view.ts'
 import { detailLines } from './format/detail.ts'
 import { toldLine } from './format/fact.ts'
@@ -13,7 +13,7 @@ import { merged } from './merged.ts'
 export const attach: Run = async (invocation) => {
   const { args, client, io, print } = invocation
   const connection = await client()
-  const streams = [connection.stream('watch', args), connection.stream('logs', args)]
+  const streams = [connection.stream('watch', args), connection.stream('logs', args, { follow: true, tail: 0 })]
   // Followed before it is looked at, so that nothing falls between the two.
   await Promise.all(streams.map(({ opened }) => opened))
   const detail = (await connection.call('get', args)) as AgentDetail

@@ -41,6 +41,10 @@ export interface Options {
   readonly dryRun?: true
   readonly before?: number
   readonly limit?: number
+  readonly follow?: true
+  readonly since?: string
+  readonly grep?: string
+  readonly tail?: number
   readonly state?: string
   readonly logLevel?: string
 }

@@ -168,8 +168,14 @@ const LOOKING: readonly CommandRow[] = [
     group: 'Looking',
     usage: '[ID]',
     words: 'agent',
-    summary: 'what agents print and log from now on, until Ctrl-C',
-    example: 'logs librarian',
+    summary: 'what agents have printed and logged; with -f also what comes, until Ctrl-C',
+    example: 'logs librarian -f --since 10m',
+    options: [
+      { flags: '-f, --follow', text: 'go on with each new line' },
+      { flags: '--since T', text: 'from then on: 10m, 1h30m, 2026-07-30T12:00:00Z or ms since the epoch' },
+      { flags: '--grep TEXT', text: 'only lines with this text in them' },
+      { flags: '--tail N', text: 'the newest so many (default: 1000, with --since all that is kept)', count: true },
+    ],
     load: async () => (await import('./logs.ts')).logs,
   },
   {

@@ -28,6 +28,7 @@ import { journalStore } from './journals.ts'
 import { createOutput } from './output.ts'
 import { checkGrants, prepare } from './prepare.ts'
 import type { Records } from './records.ts'
+import type { Secrets } from './secrets.ts'
 import { specOf } from './tree.ts'
 
 export interface MakerParts {
@@ -50,6 +51,7 @@ export interface MakerParts {
   readonly onMoved: (agent: Agent) => void
   readonly store: Store
   readonly records: Records
+  readonly secrets: Secrets
 }
 
 export interface AgentMaker {
@@ -129,7 +131,8 @@ function preparer(
       report('message.stale_epoch', { what, epoch: 0, current }, { agent: id })
     } else report('capability.refused', { what }, { agent: id })
   }
-  return () => prepare({ id, readManifest, registry, cacheDir, fleetDir: manifest.dir, compile, onRefused, onAccepted })
+  const of = { id, readManifest, registry, cacheDir, fleetDir: manifest.dir, compile }
+  return () => prepare({ ...of, onRefused, onAccepted, onEnv: (env) => parts.secrets.learn(Object.values(env)) })
 }
 
 function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
@@ -146,6 +149,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     request,
     store,
     records,
+    secrets,
     onMoved,
   } = parts
   return {
@@ -181,7 +185,8 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
       const id = records.deadLetter(agent, message)
       host.onDeadLetter(() => ({ ...read(), id }))
     },
-    onOutput: createOutput(log, clock, (output) => host.onOutput(output)),
+    onOutput: createOutput(log, clock, secrets, (output) => host.onOutput(output)),
+    hide: (record) => (record.error === undefined ? record : { ...record, error: secrets.hideIn(record.error) }),
   }
 }
 

@@ -3,6 +3,7 @@ import { type Fact, type FactKind, makeFact, type Report } from '../model/fact.t
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import { type Bus, createBus } from '../streams/bus.ts'
+import type { Secrets } from './secrets.ts'
 
 export interface Facts {
   readonly report: Report
@@ -18,7 +19,13 @@ export interface Facts {
  * @param lastSeq the highest number given before
  * @param keep writes each down
  */
-export function createFacts(clock: Clock, log: Logger, lastSeq: number, keep: (fact: Fact) => void): Facts {
+export function createFacts(
+  clock: Clock,
+  log: Logger,
+  lastSeq: number,
+  secrets: Secrets,
+  keep: (fact: Fact) => void,
+): Facts {
   let seq = lastSeq
   const observerFailed = (stream: string) => (error: unknown) => {
     report('observer.failed', { stream, error: error instanceof Error ? error.message : String(error) })
@@ -26,8 +33,8 @@ export function createFacts(clock: Clock, log: Logger, lastSeq: number, keep: (f
   const gap = (missed: number): Fact => makeFact(seq, clock.wall(), 'stream.gap', { stream: 'facts$', missed })
   const bus = createBus<Fact>({ onObserverError: observerFailed('facts$'), gap })
   const report: Report = (kind, data, subject) => {
-    const fact = makeFact(++seq, clock.wall(), kind, data, subject)
-    log[fact.level]({ kind, ...subject, ...(data as object) }, fact.message)
+    const fact = makeFact(++seq, clock.wall(), kind, secrets.hideIn(data), subject)
+    log[fact.level]({ kind, ...subject, ...(fact.data as object) }, fact.message)
     keep(fact as Fact<FactKind>)
     bus.publish(fact as Fact<FactKind>)
   }

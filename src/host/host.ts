@@ -13,6 +13,7 @@ import type { Fact } from '../model/fact.ts'
 import type { Command, IntentRecord } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
+import type { Output } from '../model/output.ts'
 import type { ScheduleRun, ScheduleView } from '../model/schedule.ts'
 import type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from '../model/snapshot.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
@@ -29,27 +30,21 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Scheduler } from '../schedules/scheduler.ts'
 import { type Bus, createBus } from '../streams/bus.ts'
-import { createEveryState, createLatestState, type EveryState, type LatestState } from '../streams/state.ts'
+import { createLatestState, type LatestState } from '../streams/state.ts'
 import { where } from '../streams/where.ts'
+import { AgentStreams } from './agent-streams.ts'
 import type { Catalog } from './catalog.ts'
 import type { Channels } from './channels.ts'
 import type { Commands } from './commands.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
 import type { Facts } from './facts.ts'
+import type { LogQuery, Logs } from './logs.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { SupervisorCommands } from './supervisor-commands.ts'
 import type { Tree } from './tree.ts'
 import { countsOf, type ViewParts, Views } from './views.ts'
 
-/** A line an agent printed, or an entry it logged. */
-export interface Output {
-  readonly at: number
-  readonly agent: string
-  readonly stream: 'stdout' | 'stderr' | 'log'
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
-  readonly text: string
-  readonly data?: unknown
-}
+export type { Output } from '../model/output.ts'
 
 export interface HostIdentity {
   readonly id: string
@@ -79,14 +74,10 @@ export interface HostParts {
   readonly channels: () => Channels
   readonly deadLetters: () => DeadLetterOffice
   readonly catalog: () => Catalog
+  readonly logs: Logs
   readonly reachableAt: (socket: string | null) => void
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
-}
-
-interface AgentStreams {
-  readonly phase: EveryState<Phase>
-  readonly snapshot: LatestState<AgentSnapshot>
 }
 
 /** The snapshot of an agent after it and what it adds, or a supervisor with all below it. */
@@ -98,7 +89,7 @@ const OUTPUT_LIMIT = 16_384
 export class Host {
   readonly directory = new Directory()
   readonly #parts: HostParts
-  readonly #streams = new Map<string, AgentStreams>()
+  readonly #streams: AgentStreams
   readonly #refs = new Map<string, AgentRef>()
   readonly #deaths: Bus<DeathRecord>
   readonly #deadLetters: Bus<DeadLetter>
@@ -113,7 +104,9 @@ export class Host {
   constructor(parts: HostParts) {
     this.#parts = parts
     const { watched } = parts.facts
-    this.#views = new Views({ ...parts, directory: this.directory, snapshotOf: (agent) => this.snapshotOf(agent) })
+    const snapshotOf = (agent: Agent): AgentSnapshot => this.snapshotOf(agent)
+    this.#views = new Views({ ...parts, directory: this.directory, snapshotOf })
+    this.#streams = new AgentStreams(watched, snapshotOf)
     this.#deaths = createBus(watched('deaths$'))
     this.#deadLetters = createBus(watched('deadLetters$'))
     this.#output = createBus({ ...watched('output$'), limit: OUTPUT_LIMIT, slice: 1024 })
@@ -159,7 +152,7 @@ export class Host {
     const agent = this.directory.get(id)
     let ref = this.#refs.get(id)
     if (ref === undefined) {
-      const { phase, snapshot } = this.#streamsOf(agent)
+      const { phase, snapshot } = this.#streams.of(agent)
       ref = new AgentRef(agent, {
         phase$: phase.stream$,
         snapshot$: snapshot.stream$,
@@ -241,6 +234,16 @@ export class Host {
     if (id === undefined) return this.output$
     const { id: agent } = this.directory.get(id)
     return where(this.output$, (output) => output.agent === agent)
+  }
+
+  /**
+   * What agents have printed and logged; ends with the newest line there is, or follows.
+   * @throws HoltError `NoSuchAgent`
+   */
+  logs(query: LogQuery = {}): Observable<Output> {
+    const { id } = query
+    const ids = id === undefined ? this.directory.all().map((agent) => agent.id) : [this.directory.get(id).id]
+    return this.#parts.logs.open(ids, query, this.output$)
   }
 
   /**
@@ -343,20 +346,18 @@ export class Host {
     agent.close()
     this.#views.remember(agent.deaths)
     this.directory.remove(id)
+    this.#parts.logs.forget(id)
     this.#refs.delete(id)
-    const streams = this.#streams.get(id)
-    streams?.phase.close()
-    streams?.snapshot.close()
-    this.#streams.delete(id)
+    this.#streams.forget(id)
     this.#fleet.touch()
   }
 
   onPhase(agent: Agent, to: Phase): void {
-    this.#streams.get(agent.id)?.phase.set(to)
+    this.#streams.onPhase(agent.id, to)
   }
 
   onChange(agent: Agent): void {
-    this.#streams.get(agent.id)?.snapshot.touch()
+    this.#streams.onChange(agent.id)
     this.#fleet.touch()
   }
 
@@ -369,27 +370,12 @@ export class Host {
   }
 
   onOutput(output: Output): void {
+    this.#parts.logs.take(output)
     this.#output.publish(output)
   }
 
-  #streamsOf(agent: Agent): AgentStreams {
-    let streams = this.#streams.get(agent.id)
-    if (streams === undefined) {
-      const { watched } = this.#parts.facts
-      streams = {
-        phase: createEveryState(agent.phase, watched(`${agent.id}.phase$`)),
-        snapshot: createLatestState(() => this.snapshotOf(agent), watched(`${agent.id}.snapshot$`)),
-      }
-      this.#streams.set(agent.id, streams)
-    }
-    return streams
-  }
-
   #close(): void {
-    for (const { phase, snapshot } of this.#streams.values()) {
-      phase.close()
-      snapshot.close()
-    }
+    this.#streams.close()
     for (const stream of [this.#deaths, this.#deadLetters, this.#output, this.#fleet, this.#parts.facts.bus])
       stream.close()
     const calls = this.#onClose ?? []

@@ -13,13 +13,11 @@ import type { DeathRecord } from '../model/death.ts'
 import type { HoltError } from '../model/error.ts'
 import type { FactData } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
-import type { FleetSnapshot } from '../model/snapshot.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
 import type { Scheduler } from '../schedules/scheduler.ts'
 import type { Store } from '../store/store.ts'
-import type { StoreHealth } from '../store/writer.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { SupervisorDeps } from '../supervisor/supervisor-spec.ts'
 import { startWatch } from '../supervisor/watch.ts'
@@ -35,13 +33,16 @@ import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
 import { restoreMailbox } from './journals.ts'
 import { type CheckedOptions, checkTimeout } from './options.ts'
+import { Logs } from './logs.ts'
 import { Records } from './records.ts'
 import { heldBackMs, recover } from './recover.ts'
 import { request } from './requests.ts'
 import { openScheduler } from './schedules.ts'
 import { type ShutdownReport, shutDown } from './shutdown.ts'
+import { Secrets } from './secrets.ts'
 import { remove, spawn } from './spawn.ts'
 import { SupervisorCommands } from './supervisor-commands.ts'
+import { stateFaultOf } from './state-fault.ts'
 import { Tree } from './tree.ts'
 import { VERSION } from './version.ts'
 import { nodeOf } from './views.ts'
@@ -85,7 +86,9 @@ class Assembly {
   readonly #maker: AgentMaker
   readonly #catalogPlace: CatalogPlace
   readonly #catalog: Catalog
+  readonly #secrets = new Secrets()
   /** Agents that are being uninstalled: nothing is wanted of them any more. */
+  readonly #logs: Logs
   readonly #leaving = new Set<string>()
   readonly #tree: Tree
   readonly #commands: Commands
@@ -101,7 +104,9 @@ class Assembly {
     this.#clock = clock
     this.#spares = new Spares(manifest.spares, clock)
     this.#records = new Records(store, clock, () => this.host.directory.all())
-    this.#facts = createFacts(clock, log, store.facts.lastSeq(), (fact) => this.#records.fact(fact))
+    this.#facts = createFacts(clock, log, store.facts.lastSeq(), this.#secrets, (fact) => this.#records.fact(fact))
+    const logParts = { stateDir: store.dir, clock, log, options: parts.logs, watched: this.#facts.watched('logs') }
+    this.#logs = new Logs(logParts)
     const { intents } = store
     this.#intentOf = intentReader({ ...intents, read: (id) => (this.#leaving.has(id) ? undefined : intents.read(id)) })
     this.host = new Host(this.#hostParts())
@@ -135,6 +140,7 @@ class Assembly {
     this.#supervisorCommands = new SupervisorCommands({
       clock,
       report,
+      secrets: this.#secrets,
       tree: this.#tree,
       commands: this.#commands,
       node: (supervisor) => this.#catalog.shown(nodeOf(supervisor)),
@@ -156,7 +162,7 @@ class Assembly {
       facts: this.#facts,
       intentOf: this.#intentOf,
       identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir: store.dir },
-      stateFault: () => faultOf(store.health),
+      stateFault: () => stateFaultOf(store.health),
       tree: () => this.#tree,
       commands: () => this.#commands,
       supervisorCommands: () => this.#supervisorCommands,
@@ -179,6 +185,7 @@ class Assembly {
     return {
       clock,
       random,
+      logs: this.#logs,
       report: this.#facts.report,
       intentOf: (agent) => this.#intentOf(agent).intent,
       shuttingDown: () => this.#ending,
@@ -328,6 +335,7 @@ class Assembly {
     return shutDown(deps, timeoutMs, by)
   }
 
+      await this.#logs.close()
   #spawn(supervisor: string, options: SpawnOptions, by: string): Promise<Spawned> {
     const deps = {
       clock: this.#clock,
@@ -368,9 +376,3 @@ const manifestsOf = ({ children }: SupervisorManifest): AgentManifest[] =>
     if (child.kind === 'supervisor') return manifestsOf(child)
     return child.result.ok ? [child.result.manifest] : []
   })
-
-function faultOf(health: StoreHealth): FleetSnapshot['host']['stateFault'] {
-  if (health.state === 'ok') return null
-  const { code, message } = health.reason
-  return { code, text: message, since: health.since }
-}

@@ -5,6 +5,7 @@ import { HoltError } from '../model/error.ts'
 import { MAX_TIMER_MS } from '../platform/clock.ts'
 import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
 import { MEMORY } from '../store/database.ts'
+import { checkLogOptions, type LogOptions } from './logs.ts'
 
 export interface HostOptions {
   /** A folder with a holt.yml, or the same tree as an object. */
@@ -18,6 +19,11 @@ export interface HostOptions {
   readonly stateDir?: string
   /** A pino logger, or a level for one that writes JSON lines to stderr. @default 'warn' */
   readonly log?: Logger | LogLevel
+  /**
+   * What is kept of the output of each agent: in memory `ringLines` and `ringChars`, in the state directory `files` of
+   * `fileBytes`. @default 1000, 262144, 4, 1048576
+   */
+  readonly logs?: Partial<LogOptions>
   /** One deadline over the whole of `shutdown`, ms. @default 10000 */
   readonly shutdownTimeoutMs?: number
   /** A larger fleet is refused before anything starts: each agent is a thread, of 6 MB and more. @default 2000 */
@@ -30,6 +36,7 @@ export interface CheckedOptions {
   /** Absolute, or `:memory:`; undefined: by default. */
   readonly stateDir: string | undefined
   readonly log: Logger
+  readonly logs: LogOptions
   readonly shutdownTimeoutMs: number
   readonly maxAgents: number
 }
@@ -58,6 +65,7 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     baseDir,
     stateDir: stateDir === undefined || stateDir === MEMORY ? stateDir : resolve(stateDir),
     log: typeof log === 'string' ? createLog(log) : log,
+    logs: checkLogOptions(options.logs),
     shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
     maxAgents: checkCount(maxAgents),
   }

@@ -7,7 +7,7 @@ import { missing, sentenceOf } from '../capabilities/gate.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { compileModules } from '../manifest/compile.ts'
-import { loadEnv, threadEnv } from '../manifest/env.ts'
+import { type Env, loadEnv, threadEnv } from '../manifest/env.ts'
 import type { BootStep } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import { contractFiles } from '../platform/paths.ts'
@@ -23,6 +23,8 @@ export interface PrepareOptions {
   readonly compile: typeof compileModules
   /** Told of a capability call that was refused. */
   readonly onRefused: (what: string, staleEpoch: boolean) => void
+  /** Told of the agent's own `.env`, before anything can print it. */
+  readonly onEnv: (own: Env) => void
   /** Told of the manifest that has passed every step. */
   readonly onAccepted: (manifest: AgentManifest) => void
 }
@@ -40,7 +42,9 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const { registry, cacheDir, fleetDir } = options
   const manifest = await at('manifest', options.readManifest)
   await at('manifest', () => checkSchedules(manifest))
-  const env = await at('env', async () => threadEnv(process.env, await loadEnv(manifest.dir)))
+  const own = await at('env', () => loadEnv(manifest.dir))
+  options.onEnv(own)
+  const env = threadEnv(process.env, own)
   await at('identity', () => checkIdentity(options.id, manifest))
   await at('gate', () => checkGrants(manifest, registry))
   const roles = await at('compile', () =>

@@ -300,6 +300,7 @@ export const fact = objectOf<Fact>({
 export const output = objectOf<Output>({
   at: number,
   agent: text,
+  instance: text,
   stream: oneOf<Output['stream']>({ stdout: true, stderr: true, log: true }),
   level: oneOf<Level>({ debug: true, info: true, warn: true, error: true }),
   text,

@@ -94,6 +94,7 @@ class TestedAgent {
       onDeath: () => {},
       onDeadLetter: () => {},
       onOutput: () => {},
+      hide: (record) => record,
     } satisfies AgentDeps)
   }
 

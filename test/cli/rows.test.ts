@@ -32,9 +32,9 @@ describe('the commands', () => {
     '$name is written as its operation says',
     ({ name, usage, options = [] }) => {
       const { cli } = operation(name)
-      const words = cli!.replaceAll(/ ?\[--[^\]]*\]/g, '')
+      const words = cli!.replaceAll(/ ?\[-[^\]]*\]/g, '')
       expect(usage).toBe(words)
-      const flags = [...cli!.matchAll(/\[(--[^\]]*)\]/g)].map(([, flag]) => flag)
+      const flags = [...cli!.matchAll(/\[(-[^\]]*)\]/g)].map(([, flag]) => flag)
       const all = optionsOf(ROWS.find((row) => row.name === name)!).map((option) => option.flags)
       expect(flags.filter((flag) => !all.includes(flag!))).toEqual([])
       expect(options.map((option) => option.flags).filter((flag) => !flags.includes(flag))).toEqual([])

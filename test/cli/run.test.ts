@@ -294,10 +294,17 @@ describe('what goes on', () => {
   })
 
   it('logs prints one line a line', async () => {
-    const line = { at: NOW, agent: 'librarian', stream: 'stdout', level: 'info', text: 'indexed' }
+    const line = { at: NOW, agent: 'librarian', instance: 'i_1', stream: 'stdout', level: 'info', text: 'indexed' }
     const { out, called } = await holt(['logs'], { streams: { logs: [line] } })
     expect(called).toEqual([{ name: 'logs', args: [], opts: {} }])
     expect(out).toBe('12:03:04.567 librarian    indexed\n')
+    const asked = await holt(['logs', 'librarian', '-f', '--since', '10m', '--grep', 'a b', '--tail', '5'])
+    const opts = { follow: true, since: NOW - 600_000, grep: 'a b', tail: 5 }
+    expect(asked.called).toEqual([{ name: 'logs', args: ['librarian'], opts }])
+    expect(await holt(['logs', '--since', 'yesterday'])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('--since: expected a duration (10m, 1h30m), a time (2026-07-30T12:00:00Z)'),
+    })
   })
 
   it('attach shows how the agent stands, then what happens and what it prints', async () => {

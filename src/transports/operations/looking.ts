@@ -1,5 +1,6 @@
 /** Operations that look and change nothing. */
 import { z } from 'zod'
+import { MAX_TAIL } from '../../host/logs.ts'
 import type { Operation } from '../operation.ts'
 import * as shapes from '../shapes.ts'
 import { call, id, limit, nothing, number, ofAgent, ofSome, stream } from './fields.ts'
@@ -150,13 +151,19 @@ export const LOOKING: readonly Operation[] = [
   }),
   stream({
     name: 'logs',
-    summary: 'every line that agents print or log from now on, of one agent or of all',
+    summary: 'lines that agents have printed and logged, of one agent or of all, and the next ones where followed',
     access: 'read',
-    input: ofSome,
+    input: z.strictObject({
+      id: z.exactOptional(id),
+      follow: z.exactOptional(z.boolean().describe('goes on with each new line')),
+      since: z.exactOptional(z.int().min(0).describe('from this moment on, ms since the epoch')),
+      grep: z.exactOptional(z.string().describe('only lines with this text in them, as it stands')),
+      tail: z.exactOptional(z.int().min(0).max(MAX_TAIL).describe('the newest so many of the past lines')),
+    }),
     output: shapes.output,
     positional: ['id'],
     rest: { verb: 'GET', path: '/logs', agentPath: '/agents/{id}/logs' },
-    cli: '[ID]',
-    open: (host, input) => host.output(input.id),
+    cli: '[ID] [-f, --follow] [--since T] [--grep TEXT] [--tail N]',
+    open: (host, input) => host.logs(input),
   }),
 ]
