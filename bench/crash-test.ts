@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import type { DeathRecord } from '../src/model/death.ts'
 import type { Command } from '../src/model/intent.ts'
 import type { AgentSnapshot, FleetSnapshot } from '../src/model/snapshot.ts'
+import type { Why } from '../src/model/view.ts'
 import type { Client } from '../src/transports/client/client.ts'
 import { HostProcess } from './crash/host-process.ts'
 import { type Entry, Journal } from './crash/journal.ts'
@@ -50,7 +51,7 @@ class Driver {
 
   async drive(install: boolean): Promise<void> {
     const lanes = [...SENDERS.map((sender) => this.#send(sender)), this.#command('idler'), this.#command('ledger')]
-    if (install) lanes.push(this.#client.call('catalogInstall', [INSTALLED]).then(() => {}))
+    if (install) lanes.push(this.#client.call('install', [INSTALLED]).then(() => {}))
     await Promise.all(lanes.map((lane) => lane.catch(() => {})))
   }
 
@@ -120,10 +121,10 @@ async function check(client: Client, { journal }: Place): Promise<string[]> {
   const ledger = fleet.agents.find(({ id }) => id === 'ledger')!
   if (ledger.admission === 'cordoned') await client.call('resume', ['ledger'])
   if (ledger.intent !== 'running') await client.call('start', ['ledger'])
-  // A host that is killed again and again holds its agents back.
-  else if (ledger.nextRestartAt !== null) await client.call('restart', ['ledger'])
   for (let waited = 0; waited < 30_000; waited += 20) {
-    const { mailbox, phase } = (await client.call('get', ['ledger'])) as AgentSnapshot
+    const { mailbox, phase, nextRestartAt } = (await client.call('get', ['ledger'])) as AgentSnapshot
+    // A host that is killed again and again holds its agents back.
+    if (nextRestartAt !== null) await client.call('restart', ['ledger'])
     if (phase === 'ACTIVE' && mailbox.depth === 0 && mailbox.inFlight === 0) break
     await wait(20)
   }
@@ -136,6 +137,13 @@ async function check(client: Client, { journal }: Place): Promise<string[]> {
     journal.alive(agent)
   }
   return faults
+}
+
+/** What failed, and what the host has to say of it. */
+async function told(client: Client, error: Error): Promise<string> {
+  const { phase, mailbox, intent, admission } = (await client.call('get', ['ledger'])) as AgentSnapshot
+  const { sentences } = (await client.call('why', ['ledger'])) as Why
+  return JSON.stringify({ failed: error.message, phase, mailbox, intent, admission, why: sentences })
 }
 
 async function round(place: Place, random: Random, fresh: boolean): Promise<string[]> {
@@ -156,7 +164,7 @@ async function round(place: Place, random: Random, fresh: boolean): Promise<stri
   const after = start(place)
   try {
     const client = await after.client()
-    const faults = await check(client, place)
+    const faults = await check(client, place).catch(async (error: Error) => [await told(client, error)])
     client.close()
     return faults
   } finally {

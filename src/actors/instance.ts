@@ -64,6 +64,11 @@ export interface InstanceHooks {
 
 /** Ending an idle or a looping thread takes 1 to 6 ms; one that has not ended by then is inside a native call. */
 const UNKILLABLE_MS = 1000
+/**
+ * Node leaves a module's file open where its thread is terminated in the middle of an import (Node 20 to 26: 32 of 400 bare
+ * workers), so one that boots is let come to the end of what it loads; it begins nothing after that.
+ */
+const LOADING_MS = 200
 /** Lines that were dropped are told at most this often, and at the end. */
 const LOST_EVERY_MS = 1000
 const LOST_CELL = { lines: CELL.linesDropped, sends: CELL.sendsDropped } as const
@@ -94,6 +99,8 @@ export class Instance implements Link {
   /** Monotonic ms by which it has to have stopped. */
   #stopBy = Number.POSITIVE_INFINITY
   #unkillable: Timer | null = null
+  /** Ends it where it boots on. */
+  #loading: Timer | null = null
   /** Of those that were dropped, so many have been told. */
   readonly #lost = { lines: 0, sends: 0 }
   #lostToldAt = Number.NEGATIVE_INFINITY
@@ -159,7 +166,8 @@ export class Instance implements Link {
       this.#told = cause
       this.#seen = seen
     }
-    this.#kill()
+    if (this.#ready || cause === 'start_timeout') this.#kill()
+    else this.#loading ??= this.#clock.after(LOADING_MS, () => this.#kill())
   }
 
   /** A thread that cannot be ended is waited for no longer: nothing it says is heard any more. */
@@ -239,11 +247,13 @@ export class Instance implements Link {
       case 'proof':
         return this.#onProof(message)
       case 'ready':
+        if (this.#loading !== null) return this.#kill()
         this.#ready = true
         this.#timer?.cancel()
         return this.#hooks.onReady(message.roles)
       case 'refused':
         this.#reported = { cause: 'boot_failed', step: message.step, error: message.error }
+        if (this.#loading !== null) this.#kill()
         return
       case 'paused':
         return this.#hooks.onPaused(message.n)
@@ -283,6 +293,7 @@ export class Instance implements Link {
 
   #onProof({ version, proof }: { version: number; proof: string }): void {
     this.#step = 'credential'
+    if (this.#loading !== null) return this.#kill()
     if (version !== WIRE_VERSION) {
       const text = `the thread speaks version ${version} of the wire, the host ${WIRE_VERSION}: build again`
       return this.#refused('credential', new HoltError('BootFailed', text))
@@ -310,6 +321,7 @@ export class Instance implements Link {
     if (!this.alive) return this.#hooks.onGivenUpEnded()
     this.alive = false
     this.#timer?.cancel()
+    this.#loading?.cancel()
     this.#unkillable?.cancel()
     // What was posted just before the end is still in the port now and then; it counts.
     for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {

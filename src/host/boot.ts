@@ -15,7 +15,7 @@ import { systemRandom } from '../platform/random.ts'
 import { MEMORY } from '../store/database.ts'
 import { openStore } from '../store/open.ts'
 import type { Host } from './host.ts'
-import { join, type Surroundings } from './join.ts'
+import { type Joined, join, type Surroundings } from './join.ts'
 import { checkOptions, type HostOptions } from './options.ts'
 
 const REAL: Surroundings = { clock: systemClock, random: systemRandom, threads: null, compile: compileModules }
@@ -59,12 +59,21 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
     if (--openHosts === 0) await stopCompiler()
     await rm(cacheDir, { recursive: true, force: true })
   }
+  let joined: Joined
   try {
     const registry = await openRegistry(manifest, cacheDir, checked.log)
-    return join({ manifest, cacheDir, registry, store, faults, release, surroundings, ...checked })
+    joined = join({ manifest, cacheDir, registry, store, faults, release, surroundings, ...checked })
   } catch (error) {
     await release()
     await store.close()
+    throw error
+  }
+  const { host } = joined
+  try {
+    await joined.takeOver()
+    return host
+  } catch (error) {
+    await host.shutdown({ by: 'holt' })
     throw error
   }
 }

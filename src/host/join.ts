@@ -8,6 +8,7 @@ import { Watches } from '../actors/watches.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { compileModules } from '../manifest/compile.ts'
+import { loadEnv } from '../manifest/env.ts'
 import type { FleetManifest, SupervisorManifest } from '../manifest/fleet-manifest.ts'
 import type { DeathRecord } from '../model/death.ts'
 import type { HoltError } from '../model/error.ts'
@@ -32,17 +33,17 @@ import { createFacts } from './facts.ts'
 import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
 import { restoreMailbox } from './journals.ts'
-import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Logs } from './logs.ts'
+import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Records } from './records.ts'
 import { heldBackMs, recover } from './recover.ts'
 import { request } from './requests.ts'
 import { openScheduler } from './schedules.ts'
-import { type ShutdownReport, shutDown } from './shutdown.ts'
 import { Secrets } from './secrets.ts'
+import { type ShutdownReport, shutDown } from './shutdown.ts'
 import { remove, spawn } from './spawn.ts'
-import { SupervisorCommands } from './supervisor-commands.ts'
 import { stateFaultOf } from './state-fault.ts'
+import { SupervisorCommands } from './supervisor-commands.ts'
 import { Tree } from './tree.ts'
 import { VERSION } from './version.ts'
 import { nodeOf } from './views.ts'
@@ -68,14 +69,26 @@ export interface JoinParts extends CheckedOptions {
   readonly surroundings: Surroundings
 }
 
-export const join = (parts: JoinParts): Host => new Assembly(parts).host
+/** A host that knows nothing yet of those before it. */
+export interface Joined {
+  readonly host: Host
+  /**
+   * Takes over what the hosts before this one have left: intents, deaths, mailboxes, schedules, installed agents. Before
+   * anybody may ask or send anything: an answer would lack what was, and what is sent would come before what has waited.
+   */
+  takeOver(): Promise<void>
+}
+
+export const join = (parts: JoinParts): Joined => new Assembly(parts)
 
 /** The parts of one host, in the order in which they are handed to one another. */
-class Assembly {
+class Assembly implements Joined {
   readonly host: Host
   readonly #parts: JoinParts
   readonly #clock: Clock
+  readonly #secrets = new Secrets()
   readonly #facts
+  readonly #logs: Logs
   readonly #spares: Spares
   readonly #watches = new Watches()
   readonly #intentOf
@@ -86,9 +99,7 @@ class Assembly {
   readonly #maker: AgentMaker
   readonly #catalogPlace: CatalogPlace
   readonly #catalog: Catalog
-  readonly #secrets = new Secrets()
   /** Agents that are being uninstalled: nothing is wanted of them any more. */
-  readonly #logs: Logs
   readonly #leaving = new Set<string>()
   readonly #tree: Tree
   readonly #commands: Commands
@@ -129,6 +140,7 @@ class Assembly {
       watches: this.#watches,
       threads: surroundings.threads ?? this.#spares,
       records: this.#records,
+      secrets: this.#secrets,
       onAccepted: (accepted) => this.#adopt(accepted),
       onMoved: ({ id }) => this.#scheduler.wake(id),
       compile: surroundings.compile,
@@ -140,7 +152,6 @@ class Assembly {
     this.#supervisorCommands = new SupervisorCommands({
       clock,
       report,
-      secrets: this.#secrets,
       tree: this.#tree,
       commands: this.#commands,
       node: (supervisor) => this.#catalog.shown(nodeOf(supervisor)),
@@ -174,6 +185,7 @@ class Assembly {
       channels: () => this.#channels,
       deadLetters: () => this.#deadLetters,
       catalog: () => this.#catalog,
+      logs: this.#logs,
       reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),
@@ -185,7 +197,6 @@ class Assembly {
     return {
       clock,
       random,
-      logs: this.#logs,
       report: this.#facts.report,
       intentOf: (agent) => this.#intentOf(agent).intent,
       shuttingDown: () => this.#ending,
@@ -251,15 +262,21 @@ class Assembly {
 
   // --- what it does ------------------------------------------------------------------------------------------------
 
-  async #start(): Promise<void> {
+  async takeOver(): Promise<void> {
     const { directory } = this.host
-    const began = this.#clock.now()
     const installed = await this.#catalog.load()
     await this.#recover()
     for (const agent of directory.all()) await restoreMailbox(this.#parts.store, agent)
     await this.#scheduler.load()
     for (const accepted of [...manifestsOf(this.#parts.manifest.root), ...installed]) this.#adopt(accepted)
     await this.#firstIntents()
+  }
+
+  async #start(): Promise<void> {
+    // Holt does not read it for anything else; what is wrong with it is nobody's loss.
+    this.#secrets.learn(Object.values(await loadEnv(this.#parts.manifest.dir).catch(() => ({}))))
+    const { directory } = this.host
+    const began = this.#clock.now()
     await this.#tree.root.start(true)
     this.#started = true
     if (this.#ending) return
@@ -318,6 +335,7 @@ class Assembly {
       await this.#catalog.close()
       await sending
       await this.#records.close(this.host.directory.all())
+      await this.#logs.close()
       await store.close().catch((error: unknown) => this.#parts.log.error({ error }, 'the state could not be closed'))
       await this.#parts.release()
     }
@@ -335,7 +353,6 @@ class Assembly {
     return shutDown(deps, timeoutMs, by)
   }
 
-      await this.#logs.close()
   #spawn(supervisor: string, options: SpawnOptions, by: string): Promise<Spawned> {
     const deps = {
       clock: this.#clock,
