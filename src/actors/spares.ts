@@ -23,6 +23,8 @@ export class Spares implements Threads {
   readonly #perSize: number
   readonly #clock: Clock
   readonly #shelves = new Map<number, Shelf>()
+  /** Threads of agents that have not ended, by the agent. */
+  readonly #taken = new Map<Thread, string>()
   /** Since the first {@link fill}; before that the fleet is starting, and nothing is to share the processor with it. */
   #open = false
   #closed = false
@@ -34,6 +36,18 @@ export class Spares implements Threads {
   }
 
   take(name: string, heapMb: number): Thread {
+    const thread = this.#take(name, heapMb)
+    this.#taken.set(thread, name)
+    thread.once('exit', () => void this.#taken.delete(thread))
+    return thread
+  }
+
+  /** Agents that have a thread, also one that was given up and is fenced. */
+  running(): string[] {
+    return [...new Set(this.#taken.values())]
+  }
+
+  #take(name: string, heapMb: number): Worker {
     if (this.#perSize === 0) return spawnThread(name, heapMb)
     const { threads } = this.#shelf(heapMb)
     const [spare] = threads

@@ -5,7 +5,7 @@
 import type { Agent } from '../actors/agent.ts'
 import type { EndOptions } from '../actors/ending.ts'
 import { inFlightOf } from '../actors/snapshot.ts'
-import type { DeathRecord, Told } from '../model/death.ts'
+import type { Told } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
 import {
@@ -23,6 +23,7 @@ import { LIVE } from '../model/lifecycle.ts'
 import type { AgentSnapshot, CommandExtras, CommandOptions, WouldChange } from '../model/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
+import { startedOrThrow, stillRunning } from './started.ts'
 
 export interface CommandDeps {
   readonly clock: Clock
@@ -188,7 +189,7 @@ export class Commands {
     if (shuttingDown())
       throw new HoltError('ShuttingDown', `the host is shutting down: agent '${agent.id}' is not started`)
     this.#above(agent).forgive(agent.id)
-    bootedOrThrow(await agent.start(fresh))
+    startedOrThrow(agent, await agent.start(fresh))
   }
 
   /** @throws HoltError `NoSuchAgent` where it has been removed since it was looked up */
@@ -253,12 +254,6 @@ export class Commands {
 
 const told = ({ by }: Pick<Held, 'by'>): Told => ({ rule: 'command', by })
 
-const stillRunning = (agent: string): HoltError =>
-  new HoltError(
-    'Unkillable',
-    `the thread of agent '${agent}' is inside a native call and cannot be ended: it is fenced, and is started anew when it ends`,
-  )
-
 function wouldChange(command: Command, state: CommandState): WouldChange {
   const { intent, admission } = WANTS[command]
   const ends = LIVE.has(state.phase) && ENDS.has(command)
@@ -298,12 +293,4 @@ const EFFECTS: Readonly<Record<Command, Effect>> = {
     await commands.recorded()
     return agent.unkillable ? { stillRunning: true } : undefined
   },
-}
-
-/** @throws HoltError `BootFailed` with the death record */
-function bootedOrThrow(record: DeathRecord | null): void {
-  if (record === null) return
-  const step = record.step === undefined ? '' : ` at step '${record.step}'`
-  const why = record.error?.message ?? record.cause
-  throw new HoltError('BootFailed', `agent '${record.agent}' did not start${step}: ${why}`, { record })
 }

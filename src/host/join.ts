@@ -17,6 +17,7 @@ import type { Intent } from '../model/intent.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
+import { machineMemoryMb } from '../platform/memory.ts'
 import type { Scheduler } from '../schedules/scheduler.ts'
 import type { Store } from '../store/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
@@ -282,6 +283,9 @@ class Assembly implements Joined {
     if (this.#ending) return
     if (this.#parts.surroundings.threads === null)
       this.#spares.fill(directory.all().map(({ spec }) => spec.limits.heapMb))
+    const heapsMb = directory.all().reduce((sum, { spec }) => sum + spec.limits.heapMb, 0)
+    const memoryMb = machineMemoryMb()
+    if (heapsMb > memoryMb) this.#facts.report('host.heaps_exceed_memory', { heapsMb, memoryMb })
     const tookMs = Math.round(this.#clock.now() - began)
     this.#facts.report('host.started', { agents: directory.all().length, tookMs })
   }

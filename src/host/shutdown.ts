@@ -23,7 +23,7 @@ export interface ShutdownDeps {
   readonly root: Supervisor
   readonly directory: Directory
   readonly registry: Registry
-  readonly spares: Pick<Spares, 'close'>
+  readonly spares: Pick<Spares, 'close' | 'running'>
   /** Last of all: timers, compiler, folders. */
   readonly release: () => Promise<void>
 }
@@ -36,7 +36,9 @@ export async function shutDown(deps: ShutdownDeps, timeoutMs: number, by: string
   const began = clock.now()
   const deadline = began + timeoutMs
   report('host.stopping', { by, deadlineMs: timeoutMs })
-  const { killed, stuck } = await root.stop({ deadline, rule: 'host_shutdown', by })
+  const { killed, stuck: ofTree } = await root.stop({ deadline, rule: 'host_shutdown', by })
+  // Also those that were given up, whose agents have gone on, or gone.
+  const running = new Set([...ofTree, ...spares.running()])
   for (const agent of directory.all()) {
     agent.inbox.fates.settleWhere(() => true, { fate: 'aborted', reason: 'the host shut down' })
     agent.close()
@@ -45,9 +47,10 @@ export async function shutDown(deps: ShutdownDeps, timeoutMs: number, by: string
   const timer = clock.after(Math.max(LEAST_MS, deadline - clock.now()), () => controller.abort())
   const capabilities = await registry.shutdown(controller.signal)
   timer.cancel()
+  const stuck = [...running, ...capabilities.stuck]
   await spares.close()
   // The last fact, so that it is written down as well.
-  report('host.stopped', { killed: [...killed] })
+  report('host.stopped', { killed: [...killed], stuck })
   await deps.release()
-  return { tookMs: Math.round(clock.now() - began), killed, stuck: [...stuck, ...capabilities.stuck] }
+  return { tookMs: Math.round(clock.now() - began), killed, stuck }
 }

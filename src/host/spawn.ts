@@ -7,7 +7,6 @@ import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { AgentChild } from '../manifest/fleet-manifest.ts'
 import { freeId } from '../manifest/ids.ts'
 import { loadSpawned } from '../manifest/load.ts'
-import type { DeathRecord } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentStore } from '../model/intent.ts'
@@ -15,6 +14,7 @@ import { nearest } from '../model/nearest.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
+import { startedOrThrow } from './started.ts'
 import type { Tree } from './tree.ts'
 
 export interface SpawnDeps {
@@ -50,8 +50,7 @@ export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, 
     // A stop that came meanwhile has taken it out, or is about to.
     checkUp(deps, supervisor, id, agent)
     report('agent.spawned', { supervisor: to, by }, { agent: id })
-    const record = await agent.start(true)
-    if (record !== null) throw failed(id, record)
+    startedOrThrow(agent, await agent.start(true), ', and was not added')
   } catch (error) {
     await takeOut(supervisor, id, by)
     throw error
@@ -123,10 +122,4 @@ function childOf(manifest: AgentManifest, options: SpawnOptions): AgentChild {
     override: { restart, shutdown },
     result: { ok: true, manifest },
   }
-}
-
-function failed(id: string, record: DeathRecord): HoltError {
-  const step = record.step === undefined ? '' : ` at step '${record.step}'`
-  const why = record.error?.message ?? record.cause
-  return new HoltError('BootFailed', `agent '${id}' did not start${step}, and was not added: ${why}`, { record })
 }

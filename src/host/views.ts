@@ -94,7 +94,9 @@ export class Views {
   deaths(id?: string): DeathRecord[] {
     const { directory } = this.#parts
     if (id !== undefined) return [...directory.get(id).deaths]
-    return [...this.#departed, ...directory.all().flatMap(({ deaths }) => deaths)].sort((a, b) => a.at - b.at)
+    const all = [...this.#departed, ...directory.all().flatMap(({ deaths }) => deaths)]
+    // An id that is used again brings along what the state still has of the one before.
+    return [...new Map(all.map((record) => [record.id, record])).values()].sort((a, b) => a.at - b.at)
   }
 
   /** Deaths of an agent that is one no more. */

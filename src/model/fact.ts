@@ -16,15 +16,20 @@ export const FACTS = {
     'info',
     (d) => `host is up: ${d.agents} agents settled in ${d.tookMs} ms`,
   ),
+  'host.heaps_exceed_memory': fact<{ heapsMb: number; memoryMb: number }>(
+    'warn',
+    (d) =>
+      `the heaps of all agents add up to ${d.heapsMb} MB, and there are ${d.memoryMb} MB: lower limits.heapMb, or host fewer agents`,
+  ),
   'host.stopping': fact<{ by: string; deadlineMs: number }>(
     'info',
     (d) => `host is shutting down (${d.by}), within ${d.deadlineMs} ms`,
   ),
-  'host.stopped': fact<{ killed: string[] }>('info', (d) =>
-    d.killed.length === 0
-      ? 'host stopped, every agent ended in time'
-      : `host stopped; killed past the deadline: ${d.killed.join(', ')}`,
-  ),
+  'host.stopped': fact<{ killed: string[]; stuck: string[] }>('info', ({ killed, stuck }) => {
+    if (killed.length + stuck.length === 0) return 'host stopped, every agent ended in time'
+    const past = killed.length === 0 ? '' : `; killed past the deadline: ${killed.join(', ')}`
+    return `host stopped${past}${stuck.length === 0 ? '' : `; could not be ended: ${stuck.join(', ')}`}`
+  }),
   'agent.phase': fact<{ from: string; to: string; status: string }>(
     'debug',
     (d) => `${d.from} to ${d.to} (${d.status})`,

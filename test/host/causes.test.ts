@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentRef } from '../../src/actors/ref.ts'
 import type { HoltError } from '../../src/model/error.ts'
+import type { Fact } from '../../src/model/fact.ts'
 import { HEADROOM } from '../../src/model/heap.ts'
+import { machineMemoryMb } from '../../src/platform/memory.ts'
 import { eventually } from '../../src/testkit/eventually.ts'
 import { AT_ONCE, at, type FleetText, hostFleet, openFleet, role, writeFleet } from '../fleet-on-disk.ts'
 import { AT_GATE, Gate } from '../gate.ts'
@@ -132,6 +134,21 @@ describe('C020 the heap of each agent', () => {
         stackSizeMb: 4,
       })
     }
+  })
+
+  it('are warned of where they add up to more than there is', async () => {
+    const memoryMb = machineMemoryMb()
+    const large = { limits: { heapMb: Math.ceil(memoryMb / 2) } }
+    const told: Fact[] = []
+    for (const ids of [['a'], ['a', 'b', 'c']]) {
+      const host = await openFleet({
+        agents: Object.fromEntries(ids.map((id) => [id, { role: ENDS, manifest: { ...large, autostart: false } }])),
+      })
+      host.facts$.subscribe((fact) => fact.kind === 'host.heaps_exceed_memory' && told.push(fact))
+      await host.start()
+    }
+    await eventually(() => told.length > 0, 'the warning')
+    expect(told).toMatchObject([{ level: 'warn', data: { heapsMb: 3 * Math.ceil(memoryMb / 2), memoryMb } }])
   })
 })
 

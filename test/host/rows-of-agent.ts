@@ -14,7 +14,7 @@ function fill(tx: Tables, agent: string): void {
   tx.counters.add(agent, { received: 1 })
   tx.instances.began({ agent, instance: `inst_${agent}`, epoch: 1, startedAt: 1 })
   tx.deaths.add(death(1, agent))
-  tx.facts.append([makeFact(tx.facts.lastSeq() + 1, 5, 'host.stopped', { killed: [] }, { agent })])
+  tx.facts.append([makeFact(tx.facts.lastSeq() + 1, 5, 'host.stopped', { killed: [], stuck: [] }, { agent })])
   tx.deadLetters.add(letter(agent))
   tx.mailboxes.append(agent, message('waits'))
   tx.mailboxes.settle(agent, ['done'], 5)

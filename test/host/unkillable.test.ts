@@ -150,6 +150,14 @@ describe('unkillable: replace', () => {
     expect(ref.deaths()).toHaveLength(1)
     expect(ref.snapshot()).toMatchObject({ phase: 'ACTIVE', restarts: 1 })
   })
+
+  it('is named when the host ends before the thread that was given up has', async () => {
+    const tested = await native(REPLACED)
+    const { ref, host } = tested
+    await inside(tested, 'sleep', 6)
+    await up(ref, 1)
+    expect(await host.shutdown({ timeoutMs: 2000 })).toMatchObject({ killed: [], stuck: ['native'] })
+  })
 })
 
 describe('commands to it', () => {
@@ -184,6 +192,21 @@ describe('commands to it', () => {
 })
 
 describe('a boot inside a native call', () => {
+  it('is what a start of it, and of a new agent, is told', async () => {
+    const slow = role('', `import { execSync } from 'node:child_process'\nexecSync('sleep 6')`)
+    const manifest = { autostart: false, restart: { type: 'temporary' }, limits: { bootTimeoutMs: 2000 } } as const
+    const host = await hostFleet({
+      agents: { slow: { role: slow, manifest } },
+      children: [{ agent: at('slow') }, { supervisor: { id: 'pool', strategy: 'dynamic' }, children: [] }],
+    })
+    const refused = { code: 'Unkillable', message: expect.stringMatching(/cannot be ended/) }
+    const started = host.agent('slow').start()
+    await Promise.all([
+      expect(started).rejects.toMatchObject(refused),
+      expect(host.spawn('pool', { agent: at('slow'), id: 'other' })).rejects.toMatchObject(refused),
+    ])
+  })
+
   it('keeps nobody else from starting, and is FAILED or tried again when it has ended', async () => {
     const slow = role(
       `commands: { ping: { handle: () => 'pong' } }`,

@@ -5,7 +5,11 @@ import { FACTS, type FactData, type FactKind, makeFact } from '../../src/model/f
 const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
   'host.started': [{ agents: 2, tookMs: 80 }, 'host is up: 2 agents settled in 80 ms'],
   'host.stopping': [{ by: 'SIGTERM', deadlineMs: 9000 }, 'host is shutting down (SIGTERM), within 9000 ms'],
-  'host.stopped': [{ killed: [] }, 'host stopped, every agent ended in time'],
+  'host.heaps_exceed_memory': [
+    { heapsMb: 6400, memoryMb: 4096 },
+    'the heaps of all agents add up to 6400 MB, and there are 4096 MB: lower limits.heapMb, or host fewer agents',
+  ],
+  'host.stopped': [{ killed: [], stuck: [] }, 'host stopped, every agent ended in time'],
   'agent.phase': [{ from: 'BOOTING', to: 'ACTIVE', status: 'Running' }, 'BOOTING to ACTIVE (Running)'],
   'agent.intent': [
     { intent: 'suspended', admission: 'open', by: 'ann', reason: 'upgrade', generation: 2 },
@@ -93,7 +97,12 @@ describe('a fact', () => {
   })
 
   it.each([
-    ['host.stopped', { killed: ['a', 'b'] }, 'host stopped; killed past the deadline: a, b'],
+    ['host.stopped', { killed: ['a', 'b'], stuck: [] }, 'host stopped; killed past the deadline: a, b'],
+    [
+      'host.stopped',
+      { killed: ['a'], stuck: ['b'] },
+      'host stopped; killed past the deadline: a; could not be ended: b',
+    ],
     ['agent.restart_scheduled', { delayMs: 0, attempt: 1, supervisor: 's' }, "restart 1 at once, by supervisor 's'"],
     [
       'agent.restart_scheduled',
