@@ -43,6 +43,7 @@ export interface Options {
   readonly limit?: number
   readonly follow?: true
   readonly since?: string
+  readonly kinds?: string
   readonly grep?: string
   readonly tail?: number
   readonly state?: string

@@ -161,6 +161,10 @@ const LOOKING: readonly CommandRow[] = [
     words: 'agent',
     summary: 'everything that happens from now on, until Ctrl-C',
     example: 'watch librarian',
+    options: [
+      { flags: '--since SEQ', text: 'also what was told before, after the fact of this number' },
+      { flags: '--kinds KINDS', text: 'only facts of these kinds: agent.died,agent.restart_scheduled' },
+    ],
     load: async () => (await import('./watch.ts')).watch,
   },
   {

@@ -2,9 +2,12 @@
 import type { Fact } from '../model/fact.ts'
 import { toldLine } from './format/fact.ts'
 import type { Run } from './invocation.ts'
+import { wholeNumber } from './usage.ts'
 
-export const watch: Run = async ({ args, client, print }) => {
-  for await (const fact of (await client()).stream('watch', args) as AsyncIterable<Fact>)
-    await print(fact, (look) => [toldLine({ ...fact, text: fact.message }, look)])
+export const watch: Run = async ({ args, options, client, print }) => {
+  const since = options.since === undefined ? undefined : wholeNumber('--since', options.since)
+  const kinds = options.kinds?.split(',')
+  const facts = (await client()).stream('watch', args, { since, kinds }) as AsyncIterable<Fact>
+  for await (const fact of facts) await print(fact, (look) => [toldLine({ ...fact, text: fact.message }, look)])
   return undefined
 }

@@ -37,6 +37,7 @@ import type { Catalog } from './catalog.ts'
 import type { Channels } from './channels.ts'
 import type { Commands } from './commands.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
+import type { FactQuery } from './fact-log.ts'
 import type { Facts } from './facts.ts'
 import type { LogQuery, Logs } from './logs.ts'
 import type { ShutdownReport } from './shutdown.ts'
@@ -222,11 +223,10 @@ export class Host {
     return { purged: this.directory.get(id).inbox.purge() }
   }
 
-  /** Facts from now on, of one agent or of all; gaps are told in either. */
-  facts(id?: string): Observable<Fact> {
-    if (id === undefined) return this.facts$
-    const { id: agent } = this.directory.get(id)
-    return where(this.facts$, (fact) => fact.agent === agent || fact.kind === 'stream.gap')
+  /** Facts from a cursor on, or from now on. @throws HoltError `NoSuchAgent` */
+  facts(query: FactQuery = {}): Observable<Fact> {
+    if (query.id !== undefined) this.directory.get(query.id)
+    return this.#parts.facts.from(query)
   }
 
   /** What agents print and log from now on, of one agent or of all. */

@@ -116,7 +116,7 @@ class Assembly implements Joined {
     this.#clock = clock
     this.#spares = new Spares(manifest.spares, clock)
     this.#records = new Records(store, clock, () => this.host.directory.all())
-    this.#facts = createFacts(clock, log, store.facts.lastSeq(), this.#secrets, (fact) => this.#records.fact(fact))
+    this.#facts = createFacts(clock, log, store.facts.lastSeq(), this.#secrets, this.#records)
     const logParts = { stateDir: store.dir, clock, log, options: parts.logs, watched: this.#facts.watched('logs') }
     this.#logs = new Logs(logParts)
     const { intents } = store

@@ -33,6 +33,8 @@ export class Records {
   readonly #store: Store
   readonly #clock: Clock
   #facts: Fact[] = []
+  /** By their numbers; those that are on their way to the disk too. */
+  readonly #unwritten = new Map<number, Fact>()
   #deaths: DeathRecord[] = []
   readonly #letters = new Map<string, NumberedLetter[]>()
   #lastLetter: number
@@ -51,8 +53,18 @@ export class Records {
 
   fact(fact: Fact): void {
     this.#facts.push(fact)
-    if (this.#facts.length > MAX_FACTS) this.#facts.shift()
+    this.#unwritten.set(fact.seq, fact)
+    this.#boundFacts()
     this.#schedule()
+  }
+
+  /** Facts after a number, those that are not on disk yet among them, in order; at most `limit`. */
+  factsAfter(seq: number, limit: number): readonly Fact[] {
+    const written = this.#store.facts.after(seq, limit)
+    const upTo = written.length === limit ? written.at(-1)!.seq : Number.POSITIVE_INFINITY
+    const known = new Map(written.map((fact) => [fact.seq, fact]))
+    for (const fact of this.#unwritten.values()) if (fact.seq > seq && fact.seq <= upTo) known.set(fact.seq, fact)
+    return [...known.values()].sort((a, b) => a.seq - b.seq).slice(0, limit)
   }
 
   /** With the end of its instance, in this turn's transaction. */
@@ -121,6 +133,10 @@ export class Records {
     return this.#flush()
   }
 
+  #boundFacts(): void {
+    for (const { seq } of this.#facts.splice(0, this.#facts.length - MAX_FACTS)) this.#unwritten.delete(seq)
+  }
+
   async #flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = null
@@ -132,9 +148,11 @@ export class Records {
     this.#letters.clear()
     try {
       await this.#store.write((tx) => this.#write(tx, facts, deaths, letters))
+      for (const { seq } of facts) this.#unwritten.delete(seq)
     } catch {
       // The store has told why. Facts keep their order; the rest of a fault's time is in the log.
-      this.#facts = [...facts, ...this.#facts].slice(-MAX_FACTS)
+      this.#facts = [...facts, ...this.#facts]
+      this.#boundFacts()
       this.#deaths = [...deaths, ...this.#deaths].slice(-MAX_DEATHS)
       this.#schedule()
     }

@@ -122,10 +122,17 @@ export const FACTS = {
     'error',
     (d) => `an observer of ${d.stream} threw and was cut off: ${d.error}`,
   ),
-  'stream.gap': fact<{ stream: string; missed: number }>(
-    'warn',
-    (d) => `a slow subscriber of ${d.stream} missed ${d.missed}`,
-  ),
+  'stream.gap': fact<{
+    stream: string
+    missed: number
+    /** Whoever came back with this cursor finds that the log does not have all that was after it. */
+    since?: number
+  }>('warn', (d) => {
+    if (d.since === undefined) return `a slow subscriber of ${d.stream} missed ${d.missed}`
+    return d.missed === 0
+      ? `cursor ${d.since} is not of this log: what follows is all the log has`
+      : `${d.missed} after cursor ${d.since} are not in the log any more`
+  }),
 } as const
 
 export type FactKind = keyof typeof FACTS

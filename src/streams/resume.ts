@@ -19,6 +19,8 @@ export interface ResumeOptions<T> {
   readonly seqOf: (value: T) => number | null
   /** The cursor: the last number the subscriber has. */
   readonly afterSeq: number
+  /** A live value that stands for others this subscriber missed: they are read from the log instead. @default none does */
+  readonly isGap?: (value: T) => boolean
   readonly onObserverError: OnObserverError
   /** When the log is read on. @default the next turn of the event loop */
   readonly schedule?: Schedule
@@ -86,8 +88,16 @@ class Resumption<T> {
   }
 
   #join(): void {
-    const subscription = this.#options.live$.subscribe({
-      next: (value) => this.#pass(value),
+    const { live$, isGap, schedule = RESUME_DEFAULTS.schedule } = this.#options
+    const subscription = live$.subscribe({
+      next: (value) => {
+        if (isGap?.(value) !== true) {
+          this.#pass(value)
+          return
+        }
+        subscription.unsubscribe()
+        schedule(() => !this.#sink.closed && this.#readOn())
+      },
       error: (error) => this.#sink.error(error),
       complete: () => this.#sink.complete(),
     })

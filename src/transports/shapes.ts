@@ -285,10 +285,12 @@ export const mailboxView = objectOf<MailboxView>({
 
 export const purged = objectOf<{ readonly purged: number }>({ purged: whole })
 
+export const factKind = z.enum(Object.keys(FACTS) as [FactKind, ...FactKind[]])
+
 export const fact = objectOf<Fact>({
   seq: whole,
   at: number,
-  kind: z.enum(Object.keys(FACTS) as [FactKind, ...FactKind[]]),
+  kind: factKind,
   agent: z.exactOptional(text),
   instance: z.exactOptional(text),
   epoch: z.exactOptional(whole),

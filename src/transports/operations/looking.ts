@@ -140,14 +140,18 @@ export const LOOKING: readonly Operation[] = [
   }),
   stream({
     name: 'watch',
-    summary: 'every fact from now on, of one agent or of all',
+    summary: 'facts from now on or from a cursor on, of one agent or of all',
     access: 'read',
-    input: ofSome,
+    input: z.strictObject({
+      id: z.exactOptional(id),
+      since: z.exactOptional(z.int().min(0).describe('those with a higher seq, from the log, then what comes')),
+      kinds: z.exactOptional(z.array(shapes.factKind).min(1).describe('of these kinds')),
+    }),
     output: shapes.fact,
     positional: ['id'],
     rest: { verb: 'GET', path: '/events', agentPath: '/agents/{id}/events' },
-    cli: '[ID]',
-    open: (host, input) => host.facts(input.id),
+    cli: '[ID] [--since SEQ] [--kinds KINDS]',
+    open: (host, input) => host.facts(input),
   }),
   stream({
     name: 'logs',
