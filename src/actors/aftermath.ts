@@ -50,6 +50,7 @@ export function settleDeath(inbox: Inbox, remains: Remains, record: DeathRecord,
     fates.counters.failed++
     return !settleInFlight(inbox, record, options, { position, seq, letter, lone: letters.length === 1 })
   })
+  inbox.journal.close()
   inbox.withdrawFirst()
   inbox.withdrawAbandoned()
   buryMoved(inbox, oldSent)
@@ -97,6 +98,7 @@ function redeliver(inbox: Inbox, from: number, letter: Letter, solo: boolean): v
   }
   const to = inbox.mailbox.unshift(letter.name, letter.body, meta, letter.at, letter.id)
   inbox.fates.move(from, to)
+  inbox.journal.again(letter.meta)
 }
 
 const GONE = new Copied(undefined)

@@ -45,6 +45,10 @@ export interface Prepared {
 /** The longest pause between two signs of life; a quarter of what is allowed leaves room for one that comes late. */
 const HEARTBEAT_MS = 500
 
+/** How often an instance gives a sign of life. */
+export const heartbeatMsOf = ({ unresponsiveAfterMs }: Limits): number =>
+  Math.min(HEARTBEAT_MS, unresponsiveAfterMs / 4)
+
 /** The spec of one instance of a prepared agent. */
 export function instanceSpec(
   prepared: Prepared,
@@ -58,7 +62,8 @@ export function instanceSpec(
     bootTimeoutMs: spec.limits.bootTimeoutMs,
     stopTimeoutMs: spec.limits.stopTimeoutMs,
     concurrency: spec.mailbox.concurrency,
-    heartbeatMs: Math.min(HEARTBEAT_MS, spec.limits.unresponsiveAfterMs / 4),
+    durable: spec.mailbox.durable,
+    heartbeatMs: heartbeatMsOf(spec.limits),
     env,
     roles,
     mounts,

@@ -287,7 +287,7 @@ export class Agent {
   }
 
   #boot(id: string, epoch: number, prepared: Prepared): void {
-    const outbound = new Outbound(this.id, this.#deps.router, (answers) => instance.post(answers))
+    const outbound = new Outbound(this, this.#deps.router, (answers) => instance.post(answers))
     this.spec = prepared.spec
     this.inbox.configure(prepared.spec.mailbox)
     const instance: Instance = new Instance(
@@ -301,8 +301,8 @@ export class Agent {
         onPaused: (n) => this.#onPaused(n),
         onBell: () => this.inbox.pump.onBell(),
         onFlush: (flush) => {
-          this.inbox.onFlush(flush)
           if (flush.sends !== undefined) outbound.take(flush.sends, instance.recorder)
+          this.inbox.onFlush(flush)
         },
         onOutput: (message) => {
           if (message.type === 'histogram' || message.type === 'handlers') this.invocations.take(message)

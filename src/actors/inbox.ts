@@ -74,7 +74,7 @@ export class Inbox {
     this.#hooks = hooks
     this.fates = new Fates(deadLetters)
     this.journal = new Journal(agent, store, clock)
-    this.mailbox.onDone = (meta) => this.journal.handled(meta)
+    this.mailbox.onDone = (position, messageId) => this.journal.settled(position, messageId)
     this.fates.onBuried = (meta, reason) => this.journal.ended(meta, reason)
     this.asks = new Asks(agent, clock, (position, why) => this.#abandoned(position, why))
     const pumpHooks = { onProgress: () => this.#makeRoom(), onExpired: (at: number) => this.#bury(at, 'expired') }

@@ -32,6 +32,7 @@ export interface InstanceSpec {
   readonly threads: Threads
   readonly heapMb: number
   readonly concurrency: number
+  readonly durable: boolean
   /** How often it gives a sign of life. */
   readonly heartbeatMs: number
   readonly bootTimeoutMs: number
@@ -201,7 +202,7 @@ export class Instance implements Link {
   }
 
   #spawn(data: MessagePort, recorder: SharedArrayBuffer): void {
-    const { agent, concurrency, env, heapMb, heartbeatMs } = this.#spec
+    const { agent, concurrency, durable, env, heapMb, heartbeatMs } = this.#spec
     try {
       this.#worker = this.#spec.threads.take(agent, heapMb)
     } catch (error) {
@@ -224,6 +225,7 @@ export class Instance implements Link {
         agent,
         recorder,
         concurrency,
+        durable,
         heartbeatMs,
         data,
         lend,

@@ -23,6 +23,8 @@ export interface Written {
 export interface JournalStore {
   /** Resolves once it is on disk. @throws HoltError where it cannot be saved */
   append(agent: string, message: Written): Promise<unknown>
+  /** They are handed to an instance once more. */
+  again(agent: string, messageIds: readonly string[]): Promise<unknown>
   /** Out, and known as done for some time; `buried`: it may come back under its id. */
   done(agent: string, messageIds: readonly string[], buried: boolean): Promise<unknown>
   /** Whether it waits, or has been done within the time ids are kept. */
@@ -36,6 +38,8 @@ export class Journal {
   readonly #clock: Clock
   /** Written down and not done. */
   readonly #open = new Set<string>()
+  /** Done by what the recorder says, at these positions, and not told yet by the thread. */
+  readonly #untold = new Map<number, string>()
   #last: Promise<unknown> = Promise.resolve()
   #done: string[] = []
 
@@ -88,10 +92,39 @@ export class Journal {
     return this.#open.has(messageId)
   }
 
-  /** It has been handled. */
-  handled(meta: Meta | undefined): void {
-    if (meta?.messageId === undefined || !this.#open.delete(meta.messageId)) return
-    if (this.#done.push(meta.messageId) > 1) return
+  /** Its place is free again. The recorder is ahead of what the thread has sent and written for it: that comes first. */
+  settled(position: number, messageId: string): void {
+    if (this.#open.has(messageId)) this.#untold.set(position, messageId)
+  }
+
+  /** The id of a message whose place is free, and whose end has not been told. */
+  idAt(position: number): string | undefined {
+    return this.#untold.get(position)
+  }
+
+  /** The thread says that it has been handled; all it has caused has been taken. */
+  handled(position: number, meta: Meta | undefined): void {
+    const messageId = meta?.messageId ?? this.#untold.get(position)
+    this.#untold.delete(position)
+    if (messageId !== undefined) this.#finish(messageId)
+  }
+
+  /** No thread tells of these any more. */
+  close(): void {
+    for (const messageId of this.#untold.values()) this.#finish(messageId)
+    this.#untold.clear()
+  }
+
+  /** It is to be delivered again. */
+  again(meta: Meta | undefined): void {
+    if (meta?.messageId === undefined || !this.#open.has(meta.messageId)) return
+    this.#last = this.#store.again(this.#agent, [meta.messageId])
+    this.#last.catch(() => {})
+  }
+
+  #finish(messageId: string): void {
+    if (!this.#open.delete(messageId)) return
+    if (this.#done.push(messageId) > 1) return
     queueMicrotask(() => this.#note(this.#done.splice(0), false))
   }
 

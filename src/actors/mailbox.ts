@@ -80,7 +80,7 @@ export class Mailbox {
   /** Where the next one goes. */
   tail = 1
   /** Told of each message with an id that was done. */
-  onDone: ((meta: Meta | undefined) => void) | null = null
+  onDone: ((position: number, messageId: string) => void) | null = null
   #mask = INITIAL - 1
   #names: string[] = new Array(INITIAL).fill('')
   #bodies: (Body | undefined)[] = new Array(INITIAL).fill(undefined)
@@ -189,7 +189,8 @@ export class Mailbox {
       const index = this.head & this.#mask
       if (this.#bodies[index] === undefined) this.#holes--
       else {
-        if (this.#metas[index]?.messageId !== undefined) this.onDone?.(this.#metas[index])
+        const messageId = this.#metas[index]?.messageId
+        if (messageId !== undefined) this.onDone?.(this.head, messageId)
         this.#clear(this.head)
       }
       this.head++

@@ -7,11 +7,14 @@ import { CELL, type FlightRecorder } from '../model/flight-recorder.ts'
 import type { AskOptions, Fate } from '../model/message.ts'
 import { BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
 import { type Answers, HOST_ADDRESS, type Sends } from '../model/wire.ts'
+import { messageIdOf } from './flush.ts'
+import type { Inbox } from './inbox.ts'
 
 /** The way from one agent to another. Rejects and answers as the same call of a program would. */
 export interface Router {
-  tell(from: string, to: string, name: string, payload: unknown): boolean
-  emit(from: string, to: string, name: string, payload: unknown): Promise<Fate>
+  /** @param messageId the same each time it is sent for the same durable message */
+  tell(from: string, to: string, name: string, payload: unknown, messageId?: string): boolean
+  emit(from: string, to: string, name: string, payload: unknown, messageId?: string): Promise<Fate>
   ask(from: string, to: string, name: string, payload: unknown, options: AskOptions): Promise<unknown>
   /** What an agent asks of its host. */
   request(from: string, name: string, payload: unknown): Promise<unknown>
@@ -20,14 +23,20 @@ export interface Router {
 
 export class Outbound {
   readonly #from: string
+  readonly #inbox: Inbox
   readonly #router: Router
   readonly #post: (answers: Answers) => void
   #ids: number[] = []
   #values: unknown[] = []
   #errors: [number, ErrorShape][] = []
 
-  constructor(from: string, router: Router, post: (answers: Answers) => void) {
-    this.#from = from
+  constructor(
+    { id, inbox }: { readonly id: string; readonly inbox: Inbox },
+    router: Router,
+    post: (answers: Answers) => void,
+  ) {
+    this.#from = id
+    this.#inbox = inbox
     this.#router = router
     this.#post = post
   }
@@ -38,19 +47,28 @@ export class Outbound {
       const name = sends.names[index]!
       const id = sends.ids?.[index] ?? 0
       const due = sends.due?.[index] ?? 0
-      if (id === 0) this.#router.tell(this.#from, to, name, payloads[index])
-      else void this.#answer(id, this.#send(to, name, payloads[index], due))
+      const messageId = this.#messageId(sends, index)
+      if (id === 0) this.#router.tell(this.#from, to, name, payloads[index], messageId)
+      else void this.#answer(id, this.#send(to, name, payloads[index], due, messageId))
     })
     recorder.add(CELL.sendsTaken, sends.to.length)
   }
 
-  async #send(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
-    if (to === HOST_ADDRESS) return this.#router.request(this.#from, name, payload)
-    if (due === 0) return this.#router.emit(this.#from, to, name, payload)
+  /** Made from what it was sent for, so that a second delivery of that sends nothing twice. */
+  #messageId({ of, n }: Sends, index: number): string | undefined {
+    const seq = of?.[index] ?? 0
+    const cause = seq === 0 ? undefined : messageIdOf(this.#inbox, seq)
+    return cause === undefined ? undefined : `${cause}/${n![index]}`
+  }
+
+  async #send(to: string, name: string, payload: unknown, due: number, messageId?: string): Promise<unknown> {
+    const from = this.#from
+    if (to === HOST_ADDRESS) return this.#router.request(from, name, payload)
+    if (due === 0) return this.#router.emit(from, to, name, payload, messageId)
     const timeoutMs = due - this.#router.now()
     if (timeoutMs <= 0)
       throw new HoltError('Timeout', `the deadline for '${name}' to agent '${to}' had passed when it was sent`)
-    return this.#router.ask(this.#from, to, name, payload, { timeoutMs })
+    return this.#router.ask(from, to, name, payload, { timeoutMs })
   }
 
   async #answer(id: number, sent: Promise<unknown>): Promise<void> {

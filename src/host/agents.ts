@@ -17,6 +17,7 @@ import type { DeathRecord } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentRecord } from '../model/intent.ts'
+import { identified } from '../model/message.ts'
 import { encodePayload } from '../model/payload.ts'
 import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
@@ -183,6 +184,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     },
     onDeadLetter: (agent, message, read) => {
       const id = records.deadLetter(agent, message)
+      host.metrics.onDeadLetter(agent, message.reason)
       host.onDeadLetter(() => ({ ...read(), id }))
     },
     onOutput: createOutput(log, clock, secrets, (output) => host.onOutput(output)),
@@ -213,9 +215,9 @@ function routerOf(host: Host, clock: Clock): Omit<Router, 'request'> {
   const { directory } = host
   return {
     now: () => clock.now(),
-    tell: (from, to, name, payload) => {
+    tell: (from, to, name, payload, messageId) => {
       const agent = directory.find(to)
-      if (agent !== undefined) return agent.inbox.tell(name, payload, undefined, from)
+      if (agent !== undefined) return agent.inbox.tell(name, payload, identified(messageId), from)
       directory.find(from)?.deadLetters.add({
         id: 0,
         to,
@@ -228,7 +230,8 @@ function routerOf(host: Host, clock: Clock): Omit<Router, 'request'> {
       })
       return false
     },
-    emit: async (from, to, name, payload) => directory.get(to).inbox.emit(name, payload, undefined, from),
+    emit: async (from, to, name, payload, messageId) =>
+      directory.get(to).inbox.emit(name, payload, identified(messageId), from),
     ask: async (from, to, name, payload, options) => {
       const { inbox, spec } = directory.get(to)
       const asked = inbox.ask(name, payload, options, from)

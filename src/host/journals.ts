@@ -26,6 +26,7 @@ export function journalStore(store: Store, clock: Clock): JournalStore {
       } as const
       return store.write((tx) => tx.mailboxes.append(agent, { ...message, deliveryCount: deliveries }))
     },
+    again: (agent, messageIds) => store.write((tx) => tx.mailboxes.bumpDelivery(agent, messageIds)),
     done: (agent, messageIds, buried) =>
       store.write((tx) =>
         buried ? tx.mailboxes.remove(agent, messageIds) : tx.mailboxes.settle(agent, messageIds, clock.wall()),

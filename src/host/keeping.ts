@@ -3,6 +3,7 @@
  * same agent has written before; writes are fenced by the instance's epoch and answered once they are on disk.
  */
 import type { Agent } from '../actors/agent.ts'
+import { messageIdOf } from '../actors/flush.ts'
 import { HoltError } from '../model/error.ts'
 import type {
   MemoryCondition,
@@ -62,8 +63,7 @@ function once<T>(
   again: (tx: Tables) => T,
 ): Promise<T> {
   const epoch = epochOf(from)
-  const { mailbox, pump } = from.inbox
-  const messageId = mailbox.metaAt(pump.positionOf(of.seq))?.messageId
+  const messageId = messageIdOf(from.inbox, of.seq)
   return deps.store.write((tx) => {
     const first = messageId === undefined || tx.effects.once(from.id, messageId, of.n, deps.clock.wall())
     return first ? work(tx, epoch) : again(tx)

@@ -4,6 +4,7 @@
  */
 import type { Agent } from '../actors/agent.ts'
 import type { Directory } from '../actors/directory.ts'
+import { messageIdOf } from '../actors/flush.ts'
 import type { Watches } from '../actors/watches.ts'
 import { HoltError } from '../model/error.ts'
 import type { ScheduleInput } from '../model/schedule.ts'
@@ -20,13 +21,23 @@ export interface RequestDeps extends KeepingDeps {
   spawn(supervisor: string, options: SpawnOptions, by: string): Promise<Spawned>
 }
 
+interface Publication {
+  readonly channel: string
+  readonly event: string
+  readonly payload: unknown
+  /** Of a durable agent: the delivery whose handler publishes, and the how many-th effect of that it is. */
+  readonly of?: { readonly seq: number; readonly n: number }
+}
+
 type Request = (deps: RequestDeps, from: Agent, payload: never) => unknown
 
 const REQUESTS = {
   watch: ({ directory, watches }, from, { agent }: { agent: string }) => watches.watch(from, directory.get(agent)),
   unwatch: ({ watches }, from, { agent }: { agent: string }) => watches.unwatch(from, agent),
-  publish: ({ channels }, from, { channel, event, payload }: { channel: string; event: string; payload: unknown }) =>
-    channels.publish(channel, event, payload, from.id),
+  publish: ({ channels }, from, { channel, event, payload, of }: Publication) => {
+    const cause = of === undefined ? undefined : messageIdOf(from.inbox, of.seq)
+    return channels.publish(channel, event, payload, from.id, cause === undefined ? undefined : `${cause}/${of!.n}`)
+  },
   schedule: ({ scheduler }, from, { schedule }: { schedule: ScheduleInput }) =>
     scheduler.add(from.id, schedule, 'runtime'),
   unschedule: ({ scheduler }, from, { id }: { id: string }) => scheduler.remove(from.id, id),

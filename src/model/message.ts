@@ -69,6 +69,10 @@ export interface Down {
 
 export const DEFAULT_ASK_TIMEOUT_MS = 5000
 
+/** The options of a send that is to be taken once. */
+export const identified = (messageId: string | undefined): SendOptions | undefined =>
+  messageId === undefined ? undefined : { messageId }
+
 /** Options of `ask`. */
 export interface AskOptions {
   /** From the call to the reply. @default 5000 */

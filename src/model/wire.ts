@@ -32,6 +32,8 @@ export interface Init {
   readonly nonce: string
   readonly recorder: SharedArrayBuffer
   readonly concurrency: number
+  /** Its mailbox is durable: what handlers send says of which delivery it is. */
+  readonly durable: boolean
   readonly heartbeatMs: number
   readonly data: MessagePort
   readonly lend: MessagePort | null
@@ -159,6 +161,9 @@ export interface Sends extends BodyColumn {
   readonly ids?: readonly number[]
   /** Absolute deadline of an ask, 0 for an emit or a tell. */
   readonly due?: readonly number[]
+  /** Of a durable agent: the delivery whose handler sends, 0 for none, and the how many-th effect of that it is. */
+  readonly of?: readonly number[]
+  readonly n?: readonly number[]
 }
 
 /** An end other than handled, of one delivery. */

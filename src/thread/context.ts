@@ -14,7 +14,7 @@ import type { Init } from '../model/wire.ts'
 import { MAX_TIMER_MS, monotonicMs } from '../platform/clock.ts'
 import type { MountedCapabilities } from './capabilities.ts'
 import { memoryOver, sessionOver } from './keeping.ts'
-import type { Outbox } from './outbox.ts'
+import type { Effect, Outbox } from './outbox.ts'
 import type { Context, Lent, Logger } from './role.ts'
 
 /** Makes contexts for one instance. */
@@ -106,11 +106,11 @@ export class HandlerContext implements Context {
   }
 
   tell(agent: string, name: string, payload?: unknown): boolean {
-    return this.#shared.outbox.tell(agent, name, payload)
+    return this.#shared.outbox.tell(agent, name, payload, this.#effect())
   }
 
   emit(agent: string, name: string, payload?: unknown): Promise<Fate> {
-    return this.#shared.outbox.emit(agent, name, payload)
+    return this.#shared.outbox.emit(agent, name, payload, this.#effect())
   }
 
   ask<T>(agent: string, name: string, payload?: unknown, options?: AskOptions): Promise<T> {
@@ -145,7 +145,7 @@ export class HandlerContext implements Context {
   }
 
   publish(channel: string, event: string, payload?: unknown): Promise<Published> {
-    return this.#shared.outbox.request('publish', { channel, event, payload }) as Promise<Published>
+    return this.#shared.outbox.request('publish', { channel, event, payload, of: this.#effect() }) as Promise<Published>
   }
 
   schedule(schedule: ScheduleInput): Promise<ScheduleView> {
@@ -158,6 +158,10 @@ export class HandlerContext implements Context {
 
   stop(): void {
     this.#shared.stop()
+  }
+
+  #effect(): Effect | undefined {
+    return this.#shared.init.durable ? { seq: this.seq, n: this.nextWrite() } : undefined
   }
 }
 

@@ -14,6 +14,12 @@ const BATCH = 256
 /** Messages to other agents that the host has not taken yet. */
 const CREDIT = 16_384
 
+/** What a handler of a durable agent sends: of which delivery it is, and its number among the effects of that. */
+export interface Effect {
+  readonly seq: number
+  readonly n: number
+}
+
 interface Waiting {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
@@ -69,8 +75,8 @@ export class Outbox {
 
   // --- to other agents ---------------------------------------------------------------------------------------------
 
-  tell(to: string, name: string, payload: unknown): boolean {
-    return this.#tell(to, name, encodePayload(payload))
+  tell(to: string, name: string, payload: unknown, effect?: Effect): boolean {
+    return this.#tell(to, name, encodePayload(payload), effect)
   }
 
   /** To the agent itself: a timer's event, copied when the timer was set. */
@@ -78,17 +84,17 @@ export class Outbox {
     this.#tell(this.#agent, name, body)
   }
 
-  #tell(to: string, name: string, body: Body): boolean {
+  #tell(to: string, name: string, body: Body, effect?: Effect): boolean {
     if (!this.#hasCredit()) {
       this.#recorder.add(CELL.sendsDropped, 1)
       return false
     }
-    this.#send(to, name, body, 0, 0)
+    this.#send(to, name, body, 0, 0, effect)
     return true
   }
 
-  emit(to: string, name: string, payload: unknown): Promise<Fate> {
-    return this.#request(to, name, encodePayload(payload), 0) as Promise<Fate>
+  emit(to: string, name: string, payload: unknown, effect?: Effect): Promise<Fate> {
+    return this.#request(to, name, encodePayload(payload), 0, effect) as Promise<Fate>
   }
 
   ask(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
@@ -112,10 +118,10 @@ export class Outbox {
     })
   }
 
-  #request(to: string, name: string, body: Body, due: number): Promise<unknown> {
+  #request(to: string, name: string, body: Body, due: number, effect?: Effect): Promise<unknown> {
     const id = this.#nextId++
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
-    const send = (): void => this.#send(to, name, body, id, due)
+    const send = (): void => this.#send(to, name, body, id, due, effect)
     if (this.#hasCredit()) send()
     else if (this.#held.push(send) === 1) setImmediate(this.#letOut)
     return answer
@@ -126,9 +132,9 @@ export class Outbox {
     if (this.#held.length > 0) setImmediate(this.#letOut)
   }
 
-  #send(to: string, name: string, body: Body, id: number, due: number): void {
+  #send(to: string, name: string, body: Body, id: number, due: number, effect: Effect | undefined): void {
     this.#sent = (this.#sent + 1) | 0
-    this.#sends.add(to, name, body, id, due)
+    this.#sends.add(to, name, body, id, due, effect)
     this.#arm(this.#sends.count)
   }
 
@@ -197,6 +203,8 @@ class ReplyColumns {
   }
 }
 
+const NO_EFFECT: Effect = { seq: 0, n: 0 }
+
 class SendColumns {
   readonly #to: string[] = []
   readonly #names: string[] = []
@@ -204,12 +212,15 @@ class SendColumns {
   readonly #due: number[] = []
   readonly #bodies = new BodyColumnBuilder()
   #answered = false
+  #of: number[] | undefined
+  #n: number[] | undefined
 
   get count(): number {
     return this.#to.length
   }
 
-  add(to: string, name: string, body: Body, id: number, due: number): void {
+  add(to: string, name: string, body: Body, id: number, due: number, effect: Effect | undefined): void {
+    if (effect !== undefined || this.#of !== undefined) this.#addEffect(effect)
     this.#to.push(to)
     this.#names.push(name)
     this.#ids.push(id)
@@ -220,6 +231,15 @@ class SendColumns {
 
   build(): NonNullable<Flush['sends']> {
     const answered = this.#answered ? { ids: this.#ids, due: this.#due } : {}
-    return { to: this.#to, names: this.#names, ...answered, ...this.#bodies.build() }
+    const effects = this.#of === undefined ? {} : { of: this.#of, n: this.#n! }
+    return { to: this.#to, names: this.#names, ...answered, ...effects, ...this.#bodies.build() }
+  }
+
+  #addEffect({ seq, n }: Effect = NO_EFFECT): void {
+    const { count } = this
+    this.#of ??= new Array<number>(count).fill(0)
+    this.#n ??= new Array<number>(count).fill(0)
+    this.#of.push(seq)
+    this.#n.push(n)
   }
 }

@@ -73,6 +73,7 @@ class TestedInstance {
         id: 'i1',
         agent: 'a',
         epoch: 7,
+        durable: false,
         threads: { take: () => this.worker as unknown as Thread },
         heapMb: 64,
         concurrency: 1,

@@ -6,12 +6,15 @@ import { CELL, FlightRecorder } from '../../src/model/flight-recorder.ts'
 import type { AskOptions, Fate } from '../../src/model/message.ts'
 import type { Answers, Sends } from '../../src/model/wire.ts'
 import { nextTurn } from '../../src/testkit/fake-clock.ts'
+import { TestedInbox } from './tested-inbox.ts'
 
 class TestedOutbound implements Router {
   readonly calls: string[] = []
   readonly posted: Answers[] = []
   readonly recorder = FlightRecorder.create(1).recorder
-  readonly outbound = new Outbound('a', this, (answers) => this.posted.push(answers))
+  readonly outbound = new Outbound({ id: 'a', inbox: new TestedInbox().inbox }, this, (answers) =>
+    this.posted.push(answers),
+  )
   answer: (name: string) => Promise<unknown> = async (name) => `reply to ${name}`
 
   now(): number {

@@ -20,6 +20,8 @@ export const MAILBOX: MailboxOptions = {
 export class PlayedJournal implements JournalStore {
   readonly waiting = new Map<string, Written>()
   readonly handled = new Set<string>()
+  /** Delivered once more. */
+  readonly delivered: string[] = []
   /** What every write is refused with. */
   refusal: Error | null = null
   #ids = 0
@@ -27,6 +29,10 @@ export class PlayedJournal implements JournalStore {
   async append(_agent: string, message: Written): Promise<void> {
     if (this.refusal !== null) throw this.refusal
     this.waiting.set(message.messageId, message)
+  }
+
+  async again(_agent: string, messageIds: readonly string[]): Promise<void> {
+    for (const id of messageIds) this.delivered.push(id)
   }
 
   async done(_agent: string, messageIds: readonly string[], buried: boolean): Promise<void> {

@@ -87,6 +87,56 @@ describe('a durable mailbox', () => {
     expect(await logOf(host)).toEqual(['crash'])
   })
 
+  it('redelivered, a message is not sent on twice, told, emitted or published', async () => {
+    const relay = role(`events: {
+      async go(n, ctx) {
+        ctx.tell('sink', 'told', n)
+        await ctx.emit('sink', 'emitted', n)
+        await ctx.publish('news', 'published', n)
+        ctx.tell('other', 'told', n)
+        throw Object.assign(new Error('crash'))
+      },
+    }`)
+    const sink = role(`
+      events: Object.fromEntries(['told', 'emitted', 'published'].map((name) => [name, (n, ctx) => void ctx.session('log').append(name)])),
+      commands: { log: { async handle(_, ctx) { return (await ctx.session('log').page()).map(({ value }) => value) } } }`)
+    const host = await hostFleet({
+      agents: {
+        relay: { role: relay, manifest: { mailbox: { durable: true, redeliver: 2 }, restart: { backoff: 'none' } } },
+        sink: { role: sink, manifest: { mailbox: { durable: true }, channels: ['news'] } },
+        other: { role: sink },
+      },
+      supervisor: NO_BUDGET,
+    })
+    expect((await host.agent('relay').emit('go', 1)).fate).toBe('quarantined')
+    // A mailbox that is not durable knows no ids.
+    await eventually(async () => ((await host.agent('other').ask('log')) as unknown[]).length === 3, 'three deliveries')
+    expect(await host.agent('sink').ask('log')).toEqual(['told', 'emitted', 'published'])
+  })
+
+  it('deliveries are counted over the hosts', async () => {
+    const { open, killed } = await place({ redeliver: 3 })
+    await killed(`
+      const flying = async (deaths) => {
+        while (ledger.deaths().length !== deaths || host.mailbox('ledger').inFlight.length === 0)
+          await new Promise((r) => setTimeout(r, 5))
+      }
+      ledger.tell('never', 'again')
+      for (const deaths of [0, 1]) {
+        await flying(deaths)
+        await ledger.kill()
+      }
+      await flying(2)`)
+    const host = await open()
+    await eventually(() => host.mailbox('ledger').inFlight.length === 1, 'the fourth delivery')
+    await host.agent('ledger').kill()
+    const [letter] = await eventually(async () => {
+      const letters = await host.deadLetters.list('ledger')
+      return letters.length > 0 && letters
+    }, 'its end')
+    expect(letter).toMatchObject({ reason: 'quarantined', deliveryCount: 4 })
+  })
+
   it('an id that waits or was handled is not taken twice', async () => {
     const { open } = await place()
     const host = await open()
