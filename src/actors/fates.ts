@@ -20,7 +20,7 @@ export interface Counters {
   staleEpoch: number
 }
 
-const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
+export const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
   not_accepting: 'ignored',
   no_handler: 'ignored',
   overflow: 'dropped',
@@ -41,7 +41,7 @@ export class Fates {
   readonly counters: Counters = { received: 0, completed: 0, failed: 0, dropped: 0, ignored: 0, staleEpoch: 0 }
   readonly #deadLetters: DeadLetters
   /** Told of each message that was not handled. */
-  onBuried: ((meta: Meta | undefined, reason: DeadLetterReason) => void) | null = null
+  onBuried: ((meta: Meta | undefined) => void) | null = null
   readonly #awaited = new Map<number, (fate: Fate) => void>()
 
   constructor(deadLetters: DeadLetters) {
@@ -78,7 +78,7 @@ export class Fates {
     const fate = FATE_OF[reason]
     if (fate === 'dropped') this.counters.dropped++
     if (fate === 'ignored') this.counters.ignored++
-    this.onBuried?.(letter.meta, reason)
+    this.onBuried?.(letter.meta)
     this.#deadLetters.add({
       id: letter.id,
       messageId: letter.meta?.messageId,

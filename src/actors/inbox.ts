@@ -75,7 +75,7 @@ export class Inbox {
     this.fates = new Fates(deadLetters)
     this.journal = new Journal(agent, store, clock)
     this.mailbox.onDone = (position, messageId) => this.journal.settled(position, messageId)
-    this.fates.onBuried = (meta, reason) => this.journal.ended(meta, reason)
+    this.fates.onBuried = (meta) => this.journal.ended(meta)
     this.asks = new Asks(agent, clock, (position, why) => this.#abandoned(position, why))
     const pumpHooks = { onProgress: () => this.#makeRoom(), onExpired: (at: number) => this.#bury(at, 'expired') }
     this.pump = new Pump(this.mailbox, options.window, pumpHooks, clock)

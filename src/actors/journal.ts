@@ -3,7 +3,6 @@
  * turn in which it has its fate. Whoever was told that it was accepted was told after the commit. The mailbox itself stays
  * where it is, in memory; this is what the next host finds.
  */
-import type { DeadLetterReason } from '../model/message.ts'
 import type { Body } from '../model/payload.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Meta } from './mailbox.ts'
@@ -17,6 +16,8 @@ export interface Written {
   /** Wall clock, ms. */
   readonly expiresAt?: number
   readonly deliveries: number
+  /** Its id was made for it just now: nobody can have sent it before, and nobody will send it again. */
+  readonly isNew?: boolean
 }
 
 /** Where messages are written down. Calls of one turn are one commit, in their order. */
@@ -25,8 +26,10 @@ export interface JournalStore {
   append(agent: string, message: Written): Promise<unknown>
   /** They are handed to an instance once more. */
   again(agent: string, messageIds: readonly string[]): Promise<unknown>
-  /** Out, and known as done for some time; `buried`: it may come back under its id. */
-  done(agent: string, messageIds: readonly string[], buried: boolean): Promise<unknown>
+  /** Out, with what was noted of their effects. @param keepIds they are known as done for some time */
+  done(agent: string, messageIds: readonly string[], keepIds: boolean): Promise<unknown>
+  /** Out; it may come back under its id. */
+  buried(agent: string, messageId: string): Promise<unknown>
   /** Whether it waits, or has been done within the time ids are kept. */
   seen(agent: string, messageId: string): boolean
   newId(): string
@@ -36,12 +39,13 @@ export class Journal {
   readonly #agent: string
   readonly #store: JournalStore
   readonly #clock: Clock
-  /** Written down and not done. */
-  readonly #open = new Set<string>()
+  /** Written down and not done; whether the id is to be remembered, as one that others know. */
+  readonly #open = new Map<string, boolean>()
   /** Done by what the recorder says, at these positions, and not told yet by the thread. */
   readonly #untold = new Map<number, string>()
   #last: Promise<unknown> = Promise.resolve()
-  #done: string[] = []
+  /** Of ids to be remembered, and of the others. */
+  #done: Record<'kept' | 'forgotten', string[]> = { kept: [], forgotten: [] }
 
   constructor(agent: string, store: JournalStore, clock: Clock) {
     this.#agent = agent
@@ -52,25 +56,26 @@ export class Journal {
   /** Writes an event down as it is accepted; answers with what it carries from now on. */
   accept(name: string, body: Body, meta: Meta | undefined): Meta {
     const messageId = meta?.messageId ?? this.#store.newId()
-    this.#open.add(messageId)
+    const isNew = meta?.messageId === undefined
+    this.#open.set(messageId, !isNew)
     const expires = meta?.expires
-    this.#last = this.#store.append(this.#agent, {
+    const append = this.#store.append(this.#agent, {
       messageId,
       name,
       body,
       deliveries: meta?.deliveries ?? 0,
+      isNew,
       ...(meta?.from === undefined ? {} : { from: meta.from }),
       ...(expires === undefined ? {} : { expiresAt: this.#clock.wall() + expires - this.#clock.now() }),
     })
-    // Whoever waits for the commit is told; a tell has nobody who does.
-    this.#last.catch(() => {})
+    this.#written(append)
     // Its end is told by the thread as soon as it is there.
     return { kind: 'event', ...meta, messageId, awaited: true }
   }
 
   /** One that the host before this one had accepted. */
   adopt({ messageId, from, expiresAt, deliveries }: Written): Meta {
-    this.#open.add(messageId)
+    this.#open.set(messageId, true)
     const expires = expiresAt === undefined ? undefined : this.#clock.now() + expiresAt - this.#clock.wall()
     return {
       kind: 'event',
@@ -118,30 +123,45 @@ export class Journal {
   /** It is to be delivered again. */
   again(meta: Meta | undefined): void {
     if (meta?.messageId === undefined || !this.#open.has(meta.messageId)) return
-    this.#last = this.#store.again(this.#agent, [meta.messageId])
-    this.#last.catch(() => {})
+    this.#written(this.#store.again(this.#agent, [meta.messageId]))
   }
 
-  #finish(messageId: string): void {
-    if (!this.#open.delete(messageId)) return
-    if (this.#done.push(messageId) > 1) return
-    queueMicrotask(() => this.#note(this.#done.splice(0), false))
-  }
-
-  /** It has had another end, and is a dead letter or nothing at all. */
-  ended(meta: Meta | undefined, reason?: DeadLetterReason): void {
+  /** It has had another end: it is a dead letter, or nothing at all. */
+  ended(meta: Meta | undefined): void {
     if (meta?.messageId === undefined || !this.#open.delete(meta.messageId)) return
-    this.#note([meta.messageId], reason !== undefined)
+    this.#written(this.#store.buried(this.#agent, meta.messageId))
   }
 
   /** Resolves once all that was written before is on disk. @throws HoltError where the last of it cannot be */
   async committed(): Promise<void> {
-    if (this.#done.length > 0) await null
+    if (this.#doneCount > 0) await null
     await this.#last
   }
 
-  #note(messageIds: readonly string[], buried: boolean): void {
-    this.#last = this.#store.done(this.#agent, messageIds, buried)
-    this.#last.catch(() => {})
+  // --- inside ------------------------------------------------------------------------------------------------------
+
+  get #doneCount(): number {
+    return this.#done.kept.length + this.#done.forgotten.length
+  }
+
+  #finish(messageId: string): void {
+    const keep = this.#open.get(messageId)
+    if (keep === undefined) return
+    this.#open.delete(messageId)
+    this.#done[keep ? 'kept' : 'forgotten'].push(messageId)
+    if (this.#doneCount === 1) queueMicrotask(() => this.#noteDone())
+  }
+
+  #noteDone(): void {
+    const { kept, forgotten } = this.#done
+    this.#done = { kept: [], forgotten: [] }
+    if (kept.length > 0) this.#written(this.#store.done(this.#agent, kept, true))
+    if (forgotten.length > 0) this.#written(this.#store.done(this.#agent, forgotten, false))
+  }
+
+  /** Whoever waits for the commit is told; a tell has nobody who does. */
+  #written(commit: Promise<unknown>): void {
+    this.#last = commit
+    commit.catch(() => {})
   }
 }

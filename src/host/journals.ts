@@ -11,7 +11,7 @@ export function journalStore(store: Store, clock: Clock): JournalStore {
   const host = newId('m')
   let count = 0
   return {
-    append: (agent, { messageId, name, body, from = null, expiresAt = null, deliveries }) => {
+    append: (agent, { messageId, name, body, from = null, expiresAt = null, deliveries, isNew }) => {
       const payload = storeBody(body)
       const acceptedAt = clock.wall()
       const message = {
@@ -24,13 +24,17 @@ export function journalStore(store: Store, clock: Clock): JournalStore {
         acceptedAt,
         expiresAt,
       } as const
-      return store.write((tx) => tx.mailboxes.append(agent, { ...message, deliveryCount: deliveries }))
+      const row = { ...message, deliveryCount: deliveries }
+      return store.write((tx) => (isNew === true ? tx.mailboxes.add(agent, row) : tx.mailboxes.append(agent, row)))
     },
     again: (agent, messageIds) => store.write((tx) => tx.mailboxes.bumpDelivery(agent, messageIds)),
-    done: (agent, messageIds, buried) =>
-      store.write((tx) =>
-        buried ? tx.mailboxes.remove(agent, messageIds) : tx.mailboxes.settle(agent, messageIds, clock.wall()),
-      ),
+    done: (agent, messageIds, keepIds) =>
+      store.write((tx) => {
+        if (keepIds) tx.mailboxes.settle(agent, messageIds, clock.wall())
+        else tx.mailboxes.remove(agent, messageIds)
+        tx.effects.forget(agent, messageIds)
+      }),
+    buried: (agent, messageId) => store.write((tx) => tx.mailboxes.remove(agent, [messageId])),
     seen: (agent, messageId) => store.mailboxes.seen(agent, messageId),
     newId: () => `${host}:${++count}`,
   }

@@ -3,7 +3,7 @@
  * for some time after that their ids, so that one that is sent or delivered twice is done once.
  */
 import type { MessageKind } from '../model/message.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Value } from './connection.ts'
 import { type Retention, SWEEP_ROWS, sweepOldest, TrimTally } from './retention.ts'
 import { computed, integer, maybe, type RowOf, text, word } from './rows.ts'
 import { BODY, bodyOf, type StoredBody } from './stored-body.ts'
@@ -44,8 +44,13 @@ const ROW = {
   deliveryCount: integer,
 }
 
+const COLUMNS = [
+  ...['agent', 'message_id', 'kind', 'name', 'body', 'encoding', 'sender', 'sender_seq', 'accepted_at', 'expires_at'],
+  'delivery_count',
+]
+
 const APPEND = `
-INSERT INTO mailboxes (agent, message_id, kind, name, body, encoding, sender, sender_seq, accepted_at, expires_at, delivery_count)
+INSERT INTO mailboxes (${COLUMNS.join(', ')})
 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
 WHERE NOT EXISTS (SELECT 1 FROM handled_messages WHERE agent = ?1 AND message_id = ?2)
 ON CONFLICT (agent, message_id) DO NOTHING`
@@ -60,9 +65,9 @@ export class Mailboxes {
   readonly #depth
   readonly #seen
   readonly #append
+  readonly #add
   readonly #remove
   readonly #handled
-  readonly #forgetEffects
   readonly #bump
   readonly #trim
   readonly #trimAge
@@ -82,11 +87,11 @@ export class Mailboxes {
       '',
     )
     this.#append = connection.change(APPEND)
+    this.#add = connection.insert('mailboxes', COLUMNS)
     this.#remove = connection.change(`DELETE FROM mailboxes WHERE agent = ? AND message_id IN (${GIVEN_IDS})`)
     this.#handled = connection.change(
       `INSERT OR IGNORE INTO handled_messages (agent, message_id, at) SELECT ?, value, ? FROM json_each(?)`,
     )
-    this.#forgetEffects = connection.change(`DELETE FROM effects WHERE agent = ? AND message_id IN (${GIVEN_IDS})`)
     this.#bump = connection.change(
       `UPDATE mailboxes SET delivery_count = delivery_count + 1 WHERE agent = ? AND message_id IN (${GIVEN_IDS})`,
     )
@@ -113,24 +118,23 @@ export class Mailboxes {
 
   /** @returns false where one of this id waits already or has been done: it is not accepted twice */
   append(agent: string, message: DurableMessage): boolean {
-    const { id, kind, name, payload, from, senderSeq, acceptedAt, expiresAt, deliveryCount } = message
-    const { changes } = this.#append.run(
-      ...[agent, id, kind, name, payload.body, payload.encoding, from],
-      ...[senderSeq, acceptedAt, expiresAt, deliveryCount],
-    )
-    return changes > 0
+    return this.#append.run(...valuesOf(agent, message)).changes > 0
   }
 
-  /** These are done: out of the mailbox, and their ids kept. What they have done is not needed any more. */
+  /** The same for one whose id has just been made, and so is known to be new. */
+  add(agent: string, message: DurableMessage): void {
+    this.#add.run(...valuesOf(agent, message))
+  }
+
+  /** These are done: out of the mailbox, and their ids kept. */
   settle(agent: string, messageIds: readonly string[], at: number): void {
     const ids = JSON.stringify(messageIds)
     this.#remove.run(agent, ids)
     this.#handled.run(agent, at, ids)
-    this.#forgetEffects.run(agent, ids)
     if (this.#tally.isDue('', messageIds.length)) this.#trim.run(this.#retention.handled)
   }
 
-  /** Out of the mailbox and not done: expired, purged, or a dead letter, which may come back under its id. */
+  /** Out of the mailbox, and their ids forgotten: dead letters, which may come back, and ids that nobody else knows. */
   remove(agent: string, messageIds: readonly string[]): void {
     this.#remove.run(agent, JSON.stringify(messageIds))
   }
@@ -144,6 +148,12 @@ export class Mailboxes {
   sweep(now: number): boolean {
     return this.#trimAge.run(now - this.#retention.handledForMs).changes >= SWEEP_ROWS
   }
+}
+
+const valuesOf = (agent: string, message: DurableMessage): Value[] => {
+  const { id, kind, name, payload, from, senderSeq, acceptedAt, expiresAt, deliveryCount } = message
+  const { body, encoding } = payload
+  return [agent, id, kind, name, body, encoding, from, senderSeq, acceptedAt, expiresAt, deliveryCount]
 }
 
 function messageOf({ messageId, body, encoding, sender, ...row }: RowOf<typeof ROW>): WaitingMessage {

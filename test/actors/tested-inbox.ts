@@ -35,12 +35,17 @@ export class PlayedJournal implements JournalStore {
     for (const id of messageIds) this.delivered.push(id)
   }
 
-  async done(_agent: string, messageIds: readonly string[], buried: boolean): Promise<void> {
+  async done(_agent: string, messageIds: readonly string[], keepIds: boolean): Promise<void> {
     if (this.refusal !== null) throw this.refusal
     for (const id of messageIds) {
       this.waiting.delete(id)
-      if (!buried) this.handled.add(id)
+      if (keepIds) this.handled.add(id)
     }
+  }
+
+  async buried(_agent: string, messageId: string): Promise<void> {
+    if (this.refusal !== null) throw this.refusal
+    this.waiting.delete(messageId)
   }
 
   seen(_agent: string, messageId: string): boolean {

@@ -149,6 +149,8 @@ describe('effects of a message', () => {
       tx.mailboxes.append('a', message('done'))
       for (const id of ['waits', 'done', 'dead']) tx.effects.once('a', id, 0, clock.wall())
       tx.mailboxes.settle('a', ['done'], clock.wall())
+      tx.effects.forget('a', ['done'])
+      tx.effects.forget('never wrote', ['done'])
     })
     const known = (): Promise<boolean[]> =>
       run((tx) => {
