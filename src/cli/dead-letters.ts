@@ -1,7 +1,8 @@
 /** `holt dead-letters [ID]`, `holt dead-letters replay LETTER`, `holt dead-letters discard LETTER` */
 import { HoltError } from '../model/error.ts'
+import type { Forecast } from '../model/forecast.ts'
 import type { DeadLetter, Fate } from '../model/message.ts'
-import { fateLines } from './format/answer.ts'
+import { fateLines, forecastLines } from './format/answer.ts'
 import { deadLetterLines } from './format/dead-letters.ts'
 import type { Run } from './invocation.ts'
 
@@ -21,8 +22,14 @@ export const deadLetters: Run = async ({ args, options, client, print }) => {
   const number = Number(letter)
   if (!Number.isSafeInteger(number) || number < 1)
     throw wrong(`${verb}: expected the number of a dead letter, found ${letter === undefined ? 'none' : `'${letter}'`}`)
-  const answer = await (await client()).call(verb, [number])
-  await print(answer, (look) => (verb === 'replay' ? fateLines(answer as Fate, look) : [`${number} discarded`]))
+  const answer = (await (await client()).call(verb, [number], { dryRun: options.dryRun })) as
+    | Fate
+    | DeadLetter
+    | Forecast
+  await print(answer, (look) => {
+    if ('dryRun' in answer) return forecastLines(answer, look)
+    return 'fate' in answer ? fateLines(answer, look) : [`${number} discarded`]
+  })
   return undefined
 }
 

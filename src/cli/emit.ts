@@ -1,8 +1,9 @@
 /** `holt emit ID EVENT [JSON]`: its exit code says whether the event was handled or waits, or what else became of it. */
 import { ERRORS, type ErrorCode } from '../model/error.ts'
+import type { Forecast } from '../model/forecast.ts'
 import type { Fate } from '../model/message.ts'
 import { EXIT } from './exit.ts'
-import { fateLines } from './format/answer.ts'
+import { fateLines, forecastLines } from './format/answer.ts'
 import type { Run } from './invocation.ts'
 import { payloadOf } from './payload.ts'
 
@@ -21,7 +22,12 @@ const AS_ERROR: Readonly<Record<Fate['fate'], ErrorCode | null>> = {
 export const emit: Run = async ({ args, options, client, print }) => {
   const [id, event, text] = args
   const payload = text === undefined ? [] : [payloadOf(text)]
-  const answer = (await (await client()).call('emit', [id, event, ...payload], { ttlMs: options.ttlMs })) as Fate
+  const { ttlMs, dryRun } = options
+  const answer = (await (await client()).call('emit', [id, event, ...payload], { ttlMs, dryRun })) as Fate | Forecast
+  if ('dryRun' in answer) {
+    await print(answer, (look) => forecastLines(answer, look))
+    return EXIT.done
+  }
   await print(answer, (look) => fateLines(answer, look))
   const code = AS_ERROR[answer.fate]
   return code === null ? EXIT.done : ERRORS[code].exit

@@ -39,11 +39,14 @@ export interface Options {
   readonly now?: true
   readonly ifGeneration?: number
   readonly dryRun?: true
+  readonly abort?: true
   readonly before?: number
   readonly limit?: number
   readonly follow?: true
   readonly since?: string
   readonly kinds?: string
+  readonly access?: string
+  readonly expiresIn?: string
   readonly grep?: string
   readonly tail?: number
   readonly state?: string

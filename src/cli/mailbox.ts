@@ -1,11 +1,13 @@
 /** `holt mailbox ID [purge]` */
 import { HoltError } from '../model/error.ts'
+import type { Forecast } from '../model/forecast.ts'
 import type { MailboxView } from '../model/view.ts'
+import { forecastLines } from './format/answer.ts'
 import { mailboxLines } from './format/mailbox.ts'
 import { clean } from './format/text.ts'
 import type { Run } from './invocation.ts'
 
-export const mailbox: Run = async ({ args, client, io, print }) => {
+export const mailbox: Run = async ({ args, options, client, io, print }) => {
   const [id, verb] = args
   if (verb === undefined) {
     const view = (await (await client()).call('mailbox', [id])) as MailboxView
@@ -16,7 +18,10 @@ export const mailbox: Run = async ({ args, client, io, print }) => {
     throw new HoltError('InvalidOption', `expected purge or nothing after the id, found '${verb}'`, {
       next: 'see how it is written: holt mailbox --help',
     })
-  const answer = (await (await client()).call('purge', [id])) as { readonly purged: number }
-  await print(answer, () => [`${clean(String(id))}: ${answer.purged} purged`])
+  const { dryRun } = options
+  const answer = (await (await client()).call('purge', [id], { dryRun })) as { readonly purged: number } | Forecast
+  await print(answer, (look) =>
+    'dryRun' in answer ? forecastLines(answer, look) : [`${clean(String(id))}: ${answer.purged} purged`],
+  )
   return undefined
 }

@@ -79,7 +79,11 @@ const HOST: readonly CommandRow[] = [
     usage: '',
     summary: 'end the host, and wait until it has gone',
     example: 'down',
-    options: [{ flags: '--timeout-ms N', text: 'one deadline over the whole of it (default: 10000)', ms: true }],
+    options: [
+      { flags: '--timeout-ms N', text: 'one deadline over the whole of it (default: 10000)', ms: true },
+      { flags: '--abort', text: 'end what runs at once; what waits is kept all the same' },
+      DRY_RUN,
+    ],
     timeoutMs: PATIENT_MS,
     hostKeepsTime: true,
     load: async () => (await import('./down.ts')).down,
@@ -239,6 +243,20 @@ const CATALOG: CommandRow = {
   load: async () => (await import('./catalog.ts')).catalog,
 }
 
+const TOKEN: CommandRow = {
+  name: 'token',
+  group: 'The host',
+  usage: 'VERB [NAME]',
+  words: 'create, list or revoke, and a name or an id',
+  summary: 'who may call over the network: create NAME, list, revoke ID',
+  example: 'token create ci --access control --expires-in 30d',
+  options: [
+    { flags: '--access ACCESS', text: 'read, control or admin (default: read)' },
+    { flags: '--expires-in TIME', text: 'how long it holds: 12h, 30d (default: for ever)' },
+  ],
+  load: async () => (await import('./token.ts')).token,
+}
+
 const MESSAGES: readonly CommandRow[] = [
   {
     name: 'emit',
@@ -246,7 +264,7 @@ const MESSAGES: readonly CommandRow[] = [
     usage: 'ID EVENT [JSON]',
     summary: 'send an event and say what became of it',
     example: `emit librarian document.added '{"path":"a.md","text":"…"}'`,
-    options: [{ flags: '--ttl-ms N', text: 'past this age it is not begun any more', ms: true }],
+    options: [{ flags: '--ttl-ms N', text: 'past this age it is not begun any more', ms: true }, DRY_RUN],
     timeoutMs: PATIENT_MS,
     load: async () => (await import('./emit.ts')).emit,
   },
@@ -278,6 +296,7 @@ const MESSAGES: readonly CommandRow[] = [
     options: [
       { flags: '--before N', text: 'only letters with a lower number', count: true },
       { flags: '--limit N', text: 'at most so many, the newest (default: 100)', count: true },
+      DRY_RUN,
     ],
     load: async () => (await import('./dead-letters.ts')).deadLetters,
   },
@@ -287,11 +306,12 @@ const MESSAGES: readonly CommandRow[] = [
     usage: 'ID [purge]',
     summary: 'what waits for an agent and what it is at; purge throws away what waits',
     example: 'mailbox librarian',
+    options: [DRY_RUN],
     load: async () => (await import('./mailbox.ts')).mailbox,
   },
 ]
 
-export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, CATALOG, ...MESSAGES]
+export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, CATALOG, TOKEN, ...MESSAGES]
 
 /** `holt agent …`: the same commands under the name of what they are about. */
 export const AGENT_ROWS: readonly CommandRow[] = [

@@ -32,6 +32,11 @@ export class DeadLetterOffice {
     return this.#store.deadLetters.list(agent, page).map(readable)
   }
 
+  /** @throws HoltError `NoSuchDeadLetter` */
+  async get(id: number): Promise<DeadLetter> {
+    return readable(await this.#get(id))
+  }
+
   /**
    * Sends it again to its agent, as an event under the id it had, with its deliveries counted; it is a dead letter no more.
    * @throws HoltError `NoSuchDeadLetter`; `NoSuchAgent`; `InvalidInput` for an ask: nobody waits for its reply any more

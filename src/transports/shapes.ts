@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { CatalogItem, InstallAnswer, RemovedWith, UninstallAnswer } from '../host/catalog-answers.ts'
 import type { Output } from '../host/host.ts'
 import type { ShutdownReport } from '../host/shutdown.ts'
+import type { Access, CreatedToken, TokenView } from '../model/access.ts'
 import type { Limits } from '../model/agent-options.ts'
 import { type Axes, STATUSES } from '../model/canonical.ts'
 import { FACTS, type Fact, type FactKind, type Level } from '../model/fact.ts'
@@ -348,3 +349,19 @@ export const uninstallAnswer = objectOf<UninstallAnswer>({
   removed: objectOf<RemovedWith>({ files: whole, bytes: whole, messages: whole, memoryKeys: whole, sessions: whole }),
   dryRun: truth,
 })
+
+const tokenFields = {
+  id: text,
+  name: text,
+  access: oneOf<Access>({ read: true, control: true, admin: true }),
+  createdAt: number,
+  lastUsedAt: number.nullable(),
+  expiresAt: number.nullable(),
+}
+
+export const token = objectOf<TokenView>(tokenFields)
+
+export const createdToken = objectOf<CreatedToken>({ ...tokenFields, token: text })
+
+/** What a dry run would do. */
+export const forecast = z.strictObject({ dryRun: z.literal(true), would: z.string() })

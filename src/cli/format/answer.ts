@@ -1,4 +1,5 @@
 /** What a command, an event and an ask answer with, for people. */
+import type { Forecast } from '../../model/forecast.ts'
 import type { Fate } from '../../model/message.ts'
 import type { AgentSnapshot, CommandExtras, WouldChange } from '../../model/snapshot.ts'
 import type { SupervisorAnswer } from '../../model/view.ts'
@@ -51,6 +52,10 @@ export function fateLines({ fate, reason, deathId }: Fate, look: Look): string[]
   const why = reason === undefined || reason === fate ? '' : ` (${reason})`
   return wrap(clean(fate + why + death), look.width, '  ', '')
 }
+
+/** `--dry-run` of what changes no intent. */
+export const forecastLines = ({ would }: Forecast, look: Look): string[] =>
+  wrap(clean(`would ${would}`), look.width, '  ', '')
 
 /** A reply as JSON to read. What was undefined is null on the wire. */
 export const replyLines = (reply: unknown): string[] => JSON.stringify(reply ?? null, null, 2).split('\n')

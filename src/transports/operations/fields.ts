@@ -21,7 +21,7 @@ export const limit = z.int().min(1).max(1000)
 export const path = z.string().refine(isAbsolute, { error: 'expected an absolute path' }).describe('folder or tarball')
 
 export const nothing = z.strictObject({})
-export const ofDeadLetter = z.strictObject({ letter: number })
+export const ofDeadLetter = z.strictObject({ letter: number, dryRun })
 export const ofAgent = z.strictObject({ id })
 export const ofSome = z.strictObject({ id: z.exactOptional(id) })
 

@@ -1,23 +1,26 @@
 /** Operations on messages, and the end of the host. */
 import { z } from 'zod'
+import { emitForecast, letterForecast, purgeForecast, shutdownForecast } from '../../host/forecasts.ts'
 import { DEFAULT_ASK_TIMEOUT_MS } from '../../model/message.ts'
 import { handlerError } from '../handler-error.ts'
 import type { Operation } from '../operation.ts'
 import * as shapes from '../shapes.ts'
-import { call, id, ms, name, ofAgent, ofDeadLetter, payload } from './fields.ts'
+import { call, dryRun, id, ms, name, ofDeadLetter, payload } from './fields.ts'
 
 export const SENDING: readonly Operation[] = [
   call({
     name: 'emit',
     summary: 'sends an event to an agent and answers what became of it',
     access: 'control',
-    input: z.strictObject({ id, event: name, payload, ttlMs: z.exactOptional(ms.min(0)) }),
-    output: shapes.fate,
+    input: z.strictObject({ id, event: name, payload, ttlMs: z.exactOptional(ms.min(0)), dryRun }),
+    output: z.union([shapes.fate, shapes.forecast]),
     positional: ['id', 'event', 'payload'],
     rest: { verb: 'POST', path: '/agents/{id}/events' },
-    cli: 'ID EVENT [JSON] [--ttl-ms N]',
-    run: (host, input) =>
-      host.agent(input.id).emit(input.event, input.payload, input.ttlMs === undefined ? {} : { ttlMs: input.ttlMs }),
+    cli: 'ID EVENT [JSON] [--ttl-ms N] [--dry-run]',
+    run: (host, { id: to, event, payload: value, ttlMs, dryRun: dry }) =>
+      dry === true
+        ? emitForecast(host.directory.get(to), event)
+        : host.agent(to).emit(event, value, ttlMs === undefined ? {} : { ttlMs }),
   }),
   call({
     name: 'ask',
@@ -41,44 +44,49 @@ export const SENDING: readonly Operation[] = [
     name: 'purge',
     summary: 'takes out what waits for an agent and has not been handed to its thread',
     access: 'control',
-    input: ofAgent,
-    output: shapes.purged,
+    input: z.strictObject({ id, dryRun }),
+    output: z.union([shapes.purged, shapes.forecast]),
     positional: ['id'],
     rest: { verb: 'POST', path: '/agents/{id}/mailbox/purge' },
-    cli: 'ID',
-    run: (host, input) => host.purge(input.id),
+    cli: 'ID [--dry-run]',
+    run: (host, input) => (input.dryRun === true ? purgeForecast(host.directory.get(input.id)) : host.purge(input.id)),
   }),
   call({
     name: 'replay',
     summary: 'sends a dead letter to its agent again',
     access: 'control',
     input: ofDeadLetter,
-    output: shapes.fate,
+    output: z.union([shapes.fate, shapes.forecast]),
     positional: ['letter'],
     rest: { verb: 'POST', path: '/dead-letters/{letter}/replay' },
-    cli: 'LETTER',
-    run: (host, input) => host.deadLetters.replay(input.letter),
+    cli: 'LETTER [--dry-run]',
+    run: async (host, { letter, dryRun: dry }) =>
+      dry === true ? letterForecast('send again', await host.deadLetters.get(letter)) : host.deadLetters.replay(letter),
   }),
   call({
     name: 'discard',
     summary: 'throws a dead letter away',
     access: 'control',
     input: ofDeadLetter,
-    output: shapes.deadLetter,
+    output: z.union([shapes.deadLetter, shapes.forecast]),
     positional: ['letter'],
     rest: { verb: 'POST', path: '/dead-letters/{letter}/discard' },
-    cli: 'LETTER',
-    run: (host, input) => host.deadLetters.discard(input.letter),
+    cli: 'LETTER [--dry-run]',
+    run: async (host, { letter, dryRun: dry }) =>
+      dry === true
+        ? letterForecast('throw away', await host.deadLetters.get(letter))
+        : host.deadLetters.discard(letter),
   }),
   call({
     name: 'shutdown',
     summary: 'ends the host; answers once everything has ended',
     access: 'admin',
-    input: z.strictObject({ timeoutMs: z.exactOptional(ms.min(0)) }),
-    output: shapes.shutdownReport,
+    input: z.strictObject({ timeoutMs: z.exactOptional(ms.min(0)), dryRun }),
+    output: z.union([shapes.shutdownReport, shapes.forecast]),
     positional: [],
     rest: { verb: 'POST', path: '/shutdown' },
-    cli: '[--timeout-ms N]',
-    run: (host, input, { who }) => host.shutdown({ ...input, by: who }),
+    cli: '[--timeout-ms N] [--dry-run]',
+    run: (host, { dryRun: dry, ...input }, { who }) =>
+      dry === true ? shutdownForecast(host.directory.all()) : host.shutdown({ ...input, by: who }),
   }),
 ]
