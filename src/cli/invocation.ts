@@ -51,6 +51,14 @@ export interface Options {
   readonly tail?: number
   readonly state?: string
   readonly logLevel?: string
+  readonly socketGroup?: string
+  /** False: `--no-rest`. */
+  readonly rest?: boolean
+  readonly port?: number
+  readonly listen?: string
+  readonly allowHost?: string
+  readonly cors?: string
+  readonly rateLimit?: number
 }
 
 export interface Invocation {

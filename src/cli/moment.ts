@@ -13,12 +13,25 @@ const EPOCH_MS = /^\d{12,}$/
  * @throws HoltError `InvalidOption`
  */
 export function moment(flag: string, text: string, now: number): number {
-  if (DURATION.test(text)) {
-    const ago = [...text.matchAll(PART)].reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
-    return Math.max(0, Math.round(now - ago))
-  }
+  const ago = durationOf(text)
+  if (ago !== null) return Math.max(0, Math.round(now - ago))
   const at = EPOCH_MS.test(text) ? Number(text) : ISO.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN
   if (Number.isSafeInteger(at) && at >= 0) return at
   const expected = 'a duration (10m, 1h30m), a time (2026-07-30T12:00:00Z) or ms since the epoch'
   throw new HoltError('InvalidOption', `${flag}: expected ${expected}, found '${text}'`)
+}
+
+/**
+ * `90s`, `12h`, `1d12h`, in ms.
+ * @throws HoltError `InvalidOption`
+ */
+export function duration(flag: string, text: string): number {
+  const ms = durationOf(text)
+  if (ms !== null && ms > 0) return ms
+  throw new HoltError('InvalidOption', `${flag}: expected a duration (90s, 12h, 30d), found '${text}'`)
+}
+
+function durationOf(text: string): number | null {
+  if (!DURATION.test(text)) return null
+  return [...text.matchAll(PART)].reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
 }

@@ -113,7 +113,7 @@ export function optionsOf(row: CommandRow): OptionRow[] {
 }
 
 function optionFrom({ flags, text, ms, count }: OptionRow): Option {
-  const option = new Option(flags.replace(/ ([A-Z]+)$/, ' <$1>'), text)
+  const option = new Option(flags.replace(/ ([A-Z:]+)$/, ' <$1>'), text)
   if (count === true) return option.argParser((value) => wholeNumber(flags.split(' ')[0]!, value))
   return ms === true ? option.argParser((value) => milliseconds(flags.split(' ')[0]!, value)) : option
 }

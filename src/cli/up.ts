@@ -13,8 +13,9 @@ import { findSocket } from '../transports/client/find-socket.ts'
 import { type Served, serve } from '../transports/serve.ts'
 import { socketFor } from '../transports/uds/fleet-socket.ts'
 import { EXIT } from './exit.ts'
-import type { Run } from './invocation.ts'
+import type { Options, Run } from './invocation.ts'
 import { logPrinter } from './print.ts'
+import { restOf } from './up-options.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 type Signal = (typeof SIGNALS)[number]
@@ -27,11 +28,11 @@ export const up: Run = async ({ args, options }) => {
   const log = createLog(level, logPrinter(options.json === true))
   const state = options.state === undefined ? {} : { stateDir: resolve(options.state) }
   const host = await openHost({ fleet: args[0] ?? '.', log, ...state })
-  const served = await serveOrEnd(host, options.socket)
+  const served = await serveOrEnd(host, options)
   process.once('exit', () => leaveNothing(host, served))
   const ended = new Promise<string>((resolveEnded) => host.onClose(() => resolveEnded('socket')))
   // A signal while the fleet starts ends it as well; so does a start that fails, which the rejection tells.
-  const started = host.start().then(() => tellHowToAttach(log, served.socket))
+  const started = host.start().then(() => tellHowToAttach(log, served))
   const failed = new Promise<never>((_, reject) => started.catch(reject))
   try {
     const by = await Promise.race([firstSignal, ended, failed])
@@ -42,18 +43,32 @@ export const up: Run = async ({ args, options }) => {
   }
 }
 
-/** A path that cannot be had is told before any agent is started. */
-async function serveOrEnd(host: Host, socket: string | undefined): Promise<Served> {
+type UpServed = Served & { readonly socket: string }
+
+/** A path or a port that cannot be had is told before any agent is started. */
+async function serveOrEnd(host: Host, options: Options): Promise<UpServed> {
+  const socket = options.socket === undefined ? true : resolve(options.socket)
+  const base = { socket, ...(options.socketGroup === undefined ? {} : { socketGroup: options.socketGroup }) } as const
   try {
-    return await serve(host, { socket: socket === undefined ? true : resolve(socket) })
+    const rest = restOf(options)
+    if (rest === null) return await serve(host, base)
+    const asked = options.port !== undefined || options.listen !== undefined
+    return await serve(host, { ...base, rest }).catch((error: unknown) => {
+      if (asked || !isTaken(error)) throw error
+      // Two fleets with defaults on one machine: the second one runs as well, and says what it lacks.
+      host.log.warn({ kind: 'rest.off' }, `REST is off: ${(error as Error).message}`)
+      return serve(host, base)
+    })
   } catch (error) {
     await host.shutdown({ by: 'holt up' })
     throw error
   }
 }
 
+const isTaken = (error: unknown): boolean => error instanceof HoltError && error.details['reason'] === 'EADDRINUSE'
+
 /** However the process ends, but for SIGKILL: the socket goes, and its folders where nobody else has one in them. */
-function leaveNothing(host: Host, served: Served): void {
+function leaveNothing(host: Host, served: UpServed): void {
   // Its file is gone when this returns.
   void served.close()
   if (served.socket !== socketFor(host.fleetDir)) return
@@ -66,7 +81,13 @@ function leaveNothing(host: Host, served: Served): void {
   }
 }
 
-function tellHowToAttach(log: Logger, socket: string): void {
+function tellHowToAttach(log: Logger, { socket, groupSocket, rest }: UpServed): void {
+  if (rest !== null) log.info({ kind: 'host.rest', url: rest.url }, `REST at ${rest.url}, see ${rest.url}/openapi.json`)
+  if (groupSocket !== null)
+    log.info(
+      { kind: 'host.group_socket', socket: groupSocket },
+      `its group looks with: holt status --socket ${quoted(groupSocket)}`,
+    )
   const option = isFound(socket) ? '' : ` --socket ${quoted(socket)}`
   const commands = ['status', 'watch', 'down'].map((command) => `holt ${command}${option}`)
   log.info({ kind: 'host.socket', socket }, `attach with: ${commands.join(' | ')}`)

@@ -5,6 +5,7 @@
 import type { Observable } from 'rxjs'
 import { type Fact, type FactKind, makeFact } from '../model/fact.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Schedule } from '../streams/bus.ts'
 import { resume } from '../streams/resume.ts'
 import { where } from '../streams/where.ts'
 
@@ -15,6 +16,8 @@ export interface FactQuery {
   readonly since?: number
   /** Of these kinds. @default of all */
   readonly kinds?: readonly FactKind[]
+  /** When the log is read on. @default the next turn of the event loop */
+  readonly pace?: Schedule
 }
 
 export interface FactLogParts {
@@ -39,8 +42,8 @@ export class FactLog {
   }
 
   /** Gaps are told whatever is asked for. */
-  open({ id, since, kinds }: FactQuery): Observable<Fact> {
-    const all = this.#from(since)
+  open({ id, since, kinds, pace }: FactQuery): Observable<Fact> {
+    const all = this.#from(since, pace)
     if (id === undefined && kinds === undefined) return all
     const wanted = kinds === undefined ? null : new Set<FactKind>(kinds)
     return where(all, (fact) => {
@@ -49,7 +52,7 @@ export class FactLog {
     })
   }
 
-  #from(since: number | undefined): Observable<Fact> {
+  #from(since: number | undefined, pace: Schedule | undefined): Observable<Fact> {
     const { live$, onObserverError } = this.#parts
     const newest = this.#parts.newest()
     const cursor = since ?? newest
@@ -70,6 +73,7 @@ export class FactLog {
       isGap: isOwnGap,
       onObserverError,
       perTurn: PAGE,
+      ...(pace === undefined ? {} : { schedule: pace }),
     })
   }
 

@@ -10,6 +10,8 @@ import type { Secrets } from './secrets.ts'
 export interface Facts {
   readonly report: Report
   readonly bus: Bus<Fact>
+  /** The highest number given. */
+  readonly newest: number
   /** From a cursor on, or from now on. */
   from(query: FactQuery): Observable<Fact>
   /** Options of any other stream: what its observers threw (they are cut off already) or missed becomes a fact. */
@@ -51,5 +53,13 @@ export function createFacts(clock: Clock, log: Logger, lastSeq: number, secrets:
     newest: () => seq,
     after: (from, limit) => keeper.factsAfter(from, limit),
   })
-  return { report, bus, from: (query) => factLog.open(query), watched }
+  return {
+    report,
+    bus,
+    from: (query) => factLog.open(query),
+    watched,
+    get newest() {
+      return seq
+    },
+  }
 }

@@ -10,7 +10,7 @@ import type { Published } from '../model/channel.ts'
 import type { AnyRole, RoleShape } from '../model/contract.ts'
 import type { DeathRecord } from '../model/death.ts'
 import type { Fact } from '../model/fact.ts'
-import type { Command, IntentRecord } from '../model/intent.ts'
+import type { Command } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
 import type { Output } from '../model/output.ts'
@@ -26,60 +26,22 @@ import type {
   TreeNode,
   Why,
 } from '../model/view.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Scheduler } from '../schedules/scheduler.ts'
 import { type Bus, createBus } from '../streams/bus.ts'
 import { createLatestState, type LatestState } from '../streams/state.ts'
 import { where } from '../streams/where.ts'
 import { AgentStreams } from './agent-streams.ts'
 import type { Catalog } from './catalog.ts'
-import type { Channels } from './channels.ts'
-import type { Commands } from './commands.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
 import type { FactQuery } from './fact-log.ts'
-import type { Facts } from './facts.ts'
-import type { LogQuery, Logs } from './logs.ts'
+import type { HostParts } from './host-parts.ts'
+import type { LogQuery } from './logs.ts'
 import type { ShutdownReport } from './shutdown.ts'
-import type { SupervisorCommands } from './supervisor-commands.ts'
-import type { Tree } from './tree.ts'
-import { countsOf, type ViewParts, Views } from './views.ts'
+import type { Tokens } from './tokens.ts'
+import { countsOf, Views } from './views.ts'
 
 export type { Output } from '../model/output.ts'
-
-export interface HostIdentity {
-  readonly id: string
-  readonly version: string
-  readonly startedAt: number
-  readonly stateDir: string
-}
-
-export interface HostParts {
-  readonly clock: Clock
-  readonly log: Logger
-  /** The folder that the fleet was read from, or that its paths are relative to. */
-  readonly fleetDir: string
-  readonly identity: HostIdentity
-  readonly stateFault: () => FleetSnapshot['host']['stateFault']
-  readonly facts: Facts
-  readonly intentOf: (agent: string) => IntentRecord
-  /** Called once all agents exist. */
-  readonly tree: () => Tree
-  readonly commands: () => Commands
-  readonly supervisorCommands: () => SupervisorCommands
-  readonly registry: ViewParts['registry']
-  readonly grantsOf: ViewParts['grantsOf']
-  readonly spawn: (supervisor: string, options: SpawnOptions) => Promise<Spawned>
-  readonly remove: (agent: Agent) => Promise<void>
-  readonly scheduler: () => Scheduler
-  readonly channels: () => Channels
-  readonly deadLetters: () => DeadLetterOffice
-  readonly catalog: () => Catalog
-  readonly logs: Logs
-  readonly reachableAt: (socket: string | null) => void
-  readonly start: () => Promise<void>
-  readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>
-}
+export type { HostIdentity, HostParts } from './host-parts.ts'
 
 /** The snapshot of an agent after it and what it adds, or a supervisor with all below it. */
 export type CommandAnswer = (AgentSnapshot & CommandExtras) | SupervisorAnswer
@@ -89,6 +51,8 @@ const OUTPUT_LIMIT = 16_384
 
 export class Host {
   readonly directory = new Directory()
+  /** Who may call over the network. */
+  readonly tokens: Tokens
   readonly #parts: HostParts
   readonly #streams: AgentStreams
   readonly #refs = new Map<string, AgentRef>()
@@ -100,10 +64,12 @@ export class Host {
   /** Null: they have been called. */
   #onClose: Set<() => void> | null = new Set()
   #started: Promise<void> | null = null
+  #settled = false
   #ended: Promise<ShutdownReport> | null = null
 
   constructor(parts: HostParts) {
     this.#parts = parts
+    this.tokens = parts.tokens
     const { watched } = parts.facts
     const snapshotOf = (agent: Agent): AgentSnapshot => this.snapshotOf(agent)
     this.#views = new Views({ ...parts, directory: this.directory, snapshotOf })
@@ -223,6 +189,22 @@ export class Host {
     return { purged: this.directory.get(id).inbox.purge() }
   }
 
+  /** The number of the newest fact: a watcher that comes with it is told all that follows. */
+  get cursor(): number {
+    return this.#parts.facts.newest
+  }
+
+  /** `running` from when every agent has settled until `shutdown` is called. */
+  get stage(): 'starting' | 'running' | 'ending' {
+    if (this.#ended !== null) return 'ending'
+    return this.#settled ? 'running' : 'starting'
+  }
+
+  /** Why nothing can be saved; null: it can. */
+  get stateFault(): FleetSnapshot['host']['stateFault'] {
+    return this.#parts.stateFault()
+  }
+
   /** Facts from a cursor on, or from now on. @throws HoltError `NoSuchAgent` */
   facts(query: FactQuery = {}): Observable<Fact> {
     if (query.id !== undefined) this.directory.get(query.id)
@@ -275,7 +257,9 @@ export class Host {
 
   /** Starts the fleet by intent; resolves once every agent has settled. A second call gets the same. */
   start(): Promise<void> {
-    this.#started ??= this.#parts.start()
+    this.#started ??= this.#parts.start().then(() => {
+      this.#settled = true
+    })
     return this.#started
   }
 

@@ -45,6 +45,7 @@ import { type ShutdownReport, shutDown } from './shutdown.ts'
 import { remove, spawn } from './spawn.ts'
 import { stateFaultOf } from './state-fault.ts'
 import { SupervisorCommands } from './supervisor-commands.ts'
+import { Tokens } from './tokens.ts'
 import { Tree } from './tree.ts'
 import { VERSION } from './version.ts'
 import { nodeOf } from './views.ts'
@@ -166,14 +167,13 @@ class Assembly implements Joined {
 
   #hostParts(): HostParts {
     const { log, manifest, registry, store } = this.#parts
-    const clock = this.#clock
     return {
-      clock,
+      clock: this.#clock,
       log,
       fleetDir: manifest.dir,
       facts: this.#facts,
       intentOf: this.#intentOf,
-      identity: { id: newId('h'), version: VERSION, startedAt: clock.wall(), stateDir: store.dir },
+      identity: { id: newId('h'), version: VERSION, startedAt: this.#clock.wall(), stateDir: store.dir },
       stateFault: () => stateFaultOf(store.health),
       tree: () => this.#tree,
       commands: () => this.#commands,
@@ -187,6 +187,7 @@ class Assembly implements Joined {
       deadLetters: () => this.#deadLetters,
       catalog: () => this.#catalog,
       logs: this.#logs,
+      tokens: new Tokens(store, this.#clock),
       reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),

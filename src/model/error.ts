@@ -90,6 +90,33 @@ export const ERRORS = {
   StaleEpoch: row('The caller belongs to an instance that has been replaced.', 409, 4),
   ShuttingDown: row('The host is shutting down and takes no new work.', 503, 11, true),
   NoHost: row('No host answers at this path. `holt up` starts one; the message says what was found instead.', 503, 12),
+  Unauthorized: row(
+    'The token is missing, unknown, revoked or expired. Send `Authorization: Bearer TOKEN`; `holt token create` makes one.',
+    401,
+    14,
+  ),
+  Forbidden: row(
+    'The caller may not do this. The message says which access it takes, or which origin was refused.',
+    403,
+    14,
+  ),
+  NoSuchToken: row('No token has this id. `holt token list` shows them.', 404, 3),
+  MethodNotAllowed: row('The path has no such method. The header `Allow` lists those it has.', 405, 2),
+  BadRequest: row('The request cannot be read. The message says what was expected.', 400, 2),
+  TooLarge: row('The body is larger than a request may be. Send less at a time.', 413, 2),
+  UnsupportedMediaType: row(
+    'The body is in a form that is not read here. Send `Content-Type: application/json`.',
+    415,
+    2,
+  ),
+  WrongHost: row(
+    'The header `Host` names another host. Use the name or the address it listens at, or allow this one.',
+    421,
+    2,
+  ),
+  RateLimited: row('Too many requests in a short time. The header `Retry-After` says when to try again.', 429, 6, true),
+  KeyReused: row('The idempotency key was used for another request. Use a new one.', 422, 2),
+  KeyInUse: row('A request with this idempotency key is still in work. Wait for its answer.', 409, 5, true),
   InvalidOption: row('An option is wrong. The message says what was expected.', 422, 2),
   Internal: row('Something failed inside the host. This is a bug in Holt; please report it.', 500, 70),
 } as const satisfies Record<string, ErrorRow>

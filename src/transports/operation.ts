@@ -5,13 +5,16 @@
 import type { Observable } from 'rxjs'
 import type { z } from 'zod'
 import type { Host } from '../host/host.ts'
-
-/** What a caller must be allowed to. `admin` includes `control`, `control` includes `read`. */
-export type Access = 'read' | 'control' | 'admin'
+import type { Access } from '../model/access.ts'
+import type { Schedule } from '../streams/bus.ts'
 
 /** Who calls, as the caller says it; recorded, not trusted. */
 export interface Caller {
   readonly who: string
+  /** Of the token that was shown. */
+  readonly tokenId?: string
+  /** Waits until the caller has read what it was sent, where a stream tells what was. @default it does not wait */
+  readonly pace?: Schedule
 }
 
 interface Row<I> {
@@ -23,13 +26,14 @@ interface Row<I> {
   readonly input: z.ZodType<I>
   /** Keys of the input that positional arguments fill, in order: `args` of the socket, words of the CLI. */
   readonly positional: readonly string[]
+  /** Null: over the socket only. */
   readonly rest: {
     readonly verb: 'GET' | 'POST' | 'DELETE'
     /** Parts in braces are keys of the input; the rest of it is the query of a GET, the body of all else. */
     readonly path: string
     /** The same for one agent, where `id` may be left out. */
     readonly agentPath?: string
-  }
+  } | null
   /** Usage for the CLI, without the command's own name: `ID [JSON] [--now]`. Null: not a command of its own. */
   readonly cli: string | null
 }

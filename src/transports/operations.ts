@@ -8,6 +8,7 @@ import { COMMANDING } from './operations/commanding.ts'
 import { INSTALLING } from './operations/installing.ts'
 import { LOOKING } from './operations/looking.ts'
 import { SENDING } from './operations/sending.ts'
+import { TOKENS } from './operations/tokens.ts'
 
 /** Every operation, in the order in which help lists them. */
-export const OPERATIONS: readonly Operation[] = [...LOOKING, ...COMMANDING, ...SENDING, ...INSTALLING]
+export const OPERATIONS: readonly Operation[] = [...LOOKING, ...COMMANDING, ...SENDING, ...INSTALLING, ...TOKENS]

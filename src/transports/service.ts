@@ -4,9 +4,12 @@
  */
 import type { Observable } from 'rxjs'
 import type { Host } from '../host/host.ts'
+import { type Access, allows } from '../model/access.ts'
+import { HoltError } from '../model/error.ts'
+import { type Asked, audited } from './audit.ts'
 import { bindArgs, parseInput } from './bind.ts'
 import { find } from './dispatch.ts'
-import type { Caller } from './operation.ts'
+import type { Caller, Operation } from './operation.ts'
 
 /** What a caller gave: arguments by position with options beside them, or the input by name. */
 export type Given =
@@ -23,14 +26,28 @@ export interface Service {
   prepare(name: string, given: Given, caller: Caller): Prepared
 }
 
-export function serviceOf(host: Host): Service {
+/** Through which door callers come, and what may be done there at most. */
+export interface Door {
+  readonly over: Asked['over']
+  readonly most: Access
+}
+
+/** What is refused to whoever may do too little is not even read. */
+export function serviceOf(host: Host, { over, most }: Door): Service {
   return {
     prepare(name, given, caller) {
       const operation = find(name)
+      if (!allows(most, operation.access)) throw tooLittle(operation, most)
       const input = parseInput(operation, 'input' in given ? given.input : bindArgs(operation, given.args, given.opts))
       return operation.kind === 'call'
-        ? { kind: 'call', run: () => operation.run(host, input, caller) }
+        ? { kind: 'call', run: () => audited(host, operation, input, { ...caller, over }) }
         : { kind: 'stream', open: () => operation.open(host, input, caller) }
     },
   }
 }
+
+const tooLittle = ({ name, access }: Operation, most: Access): HoltError =>
+  new HoltError('Forbidden', `'${name}' takes ${access} access, and this caller has ${most}`, {
+    needs: access,
+    has: most,
+  })

@@ -14,9 +14,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   discard: 'dead-letters',
   install: 'catalog',
   uninstall: 'catalog',
+  tokens: 'token',
+  tokenCreate: 'token',
+  tokenRevoke: 'token',
 }
 /** Commands of more than one operation: their usage is their own. */
-const SEVERAL = ['mailbox', 'dead-letters', 'catalog']
+const SEVERAL = ['mailbox', 'dead-letters', 'catalog', 'token']
 /** Commands that are no operation, or more than one. */
 const OWN = ['up', 'down', 'validate', 'attach']
 

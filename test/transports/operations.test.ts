@@ -31,7 +31,10 @@ const NAMES = [
   ],
   ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
   ...['replay', 'discard', 'catalog', 'install', 'uninstall'],
+  ...['tokens', 'tokenCreate', 'tokenRevoke'],
 ]
+/** Over the socket only. */
+const TOKENS = ['tokens', 'tokenCreate', 'tokenRevoke']
 
 /** How the CLI's usage writes a positional argument. */
 const WORD: Readonly<Record<string, string>> = {
@@ -55,9 +58,9 @@ describe('the table', () => {
   })
 
   it('has every verb and path once', () => {
-    const routes = OPERATIONS.flatMap(({ rest: { verb, path, agentPath } }) => [
-      `${verb} ${path}`,
-      ...(agentPath === undefined ? [] : [`${verb} ${agentPath}`]),
+    const routes = OPERATIONS.flatMap(({ rest }) => [
+      ...(rest === null ? [] : [`${rest.verb} ${rest.path}`]),
+      ...(rest?.agentPath === undefined ? [] : [`${rest.verb} ${rest.agentPath}`]),
     ])
     expect(new Set(routes).size).toBe(routes.length)
   })
@@ -69,7 +72,7 @@ describe('the table', () => {
     expect(summary).toMatch(/^[^.\n]{10,100}$/)
     expect(input.safeParse({ 'no-such-key': 1 }).success).toBe(false)
     for (const key of positional) expect(keys).toContain(key)
-    for (const path of [rest.path, rest.agentPath ?? '/'])
+    for (const path of [rest?.path ?? '/', rest?.agentPath ?? '/'])
       for (const [, key] of path.matchAll(/\{(\w+)\}/g)) expect(keys).toContain(key)
     for (const io of ['input', 'output'] as const) {
       expect(() => z.toJSONSchema(input, { io })).not.toThrow()
@@ -85,10 +88,11 @@ describe('the table', () => {
 
   it('lets nobody act who may only read', () => {
     const reading = OPERATIONS.filter(({ access }) => access === 'read')
-    expect(reading.filter(({ rest }) => rest.verb !== 'GET')).toEqual([])
-    expect(OPERATIONS.filter(({ access, rest }) => access !== 'read' && rest.verb === 'GET')).toEqual([])
+    expect(reading.filter(({ rest }) => rest?.verb !== 'GET')).toEqual([])
+    expect(OPERATIONS.filter(({ access, rest }) => access !== 'read' && rest?.verb === 'GET')).toEqual([])
     const admin = OPERATIONS.filter(({ access }) => access === 'admin').map(({ name }) => name)
-    expect(admin).toEqual(['shutdown', 'install', 'uninstall'])
+    expect(admin).toEqual(['shutdown', 'install', 'uninstall', ...TOKENS])
+    expect(OPERATIONS.filter(({ rest }) => rest === null).map(({ name }) => name)).toEqual(TOKENS)
   })
 })
 

@@ -15,7 +15,7 @@ import { ownFolder } from './uds/on-socket.ts'
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-async function served(socket?: string): Promise<{ host: Host; served: Served; client: Client }> {
+async function served(socket?: string): Promise<{ host: Host; served: Served & { socket: string }; client: Client }> {
   const host = await hostFleet({ agents: { hand: { role: HAND } } })
   const at = await serve(host, { socket: socket ?? join(ownFolder(), 's') })
   const client = await connect({ path: at.socket, who: 'me' })

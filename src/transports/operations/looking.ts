@@ -151,7 +151,7 @@ export const LOOKING: readonly Operation[] = [
     positional: ['id'],
     rest: { verb: 'GET', path: '/events', agentPath: '/agents/{id}/events' },
     cli: '[ID] [--since SEQ] [--kinds KINDS]',
-    open: (host, input) => host.facts(input),
+    open: (host, input, { pace }) => host.facts(pace === undefined ? input : { ...input, pace }),
   }),
   stream({
     name: 'logs',

@@ -149,7 +149,7 @@ const OPEN = 123
 const CLOSE = 125
 
 /** Whether brackets outside texts are nested deeper than this; read by its characters, for what follows may recurse. */
-function nestedDeeper(text: string, most: number): boolean {
+export function nestedDeeper(text: string, most: number): boolean {
   if (text.length <= most) return false
   let depth = 0
   let inText = false

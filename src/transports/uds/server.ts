@@ -21,6 +21,8 @@ export interface ListenOptions {
   readonly path: string
   readonly service: Service
   readonly log: Logger
+  /** A group whose members may connect too. @default its owner alone may */
+  readonly gid?: number | null
   /** @default systemClock */
   readonly clock?: Clock
   /** @default LIMITS */
@@ -39,8 +41,9 @@ export interface UdsServer {
 }
 
 /** @throws HoltError `InvalidOption` where there can be no socket at this path */
-export async function listen({ path, service, log, clock = systemClock, limits }: ListenOptions): Promise<UdsServer> {
-  const server = new SocketServer({ path: checkPath(path), service, log, clock, limits: { ...LIMITS, ...limits } })
+export async function listen({ gid = null, clock = systemClock, limits, ...rest }: ListenOptions): Promise<UdsServer> {
+  const path = checkPath(rest.path)
+  const server = new SocketServer({ ...rest, path, gid, clock, limits: { ...LIMITS, ...limits } })
   await server.open()
   return server
 }
@@ -93,10 +96,11 @@ class SocketServer implements UdsServer {
   }
 
   async #openFile(): Promise<void> {
-    const { clock, log } = this.#deps
+    const { clock, gid, log } = this.#deps
     this.#file = await openSocketFile(this.path, {
       clock,
       log,
+      gid,
       whoAnswers,
       onConnection: (socket) => this.#accept(socket),
       onError: (error) => this.#onAcceptError(error),

@@ -10,7 +10,7 @@
  * the private one, which is gone by that time.
  */
 import { type BigIntStats, lstatSync, rmSync } from 'node:fs'
-import { chmod, link, lstat, mkdir, mkdtemp, rename, rm, rmdir, stat, symlink, unlink } from 'node:fs/promises'
+import { chmod, chown, link, lstat, mkdir, mkdtemp, rename, rm, rmdir, stat, symlink, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -38,6 +38,8 @@ export interface SocketFile {
 export interface SocketFileDeps {
   readonly clock: Clock
   readonly log: Logger
+  /** A group whose members may connect; null: its owner alone. */
+  readonly gid: number | null
   readonly onConnection: (socket: Socket) => void
   readonly onError: (error: Error) => void
   /** Says who answers at a path, for the refusal. */
@@ -45,6 +47,8 @@ export interface SocketFileDeps {
 }
 
 const ATTEMPTS = 100
+/** Of `chown`. */
+const KEEP_OWNER = -1
 const PAUSE_MS = 20
 /** Far longer than a look and a removal take. */
 const LOCK_MS = 10_000
@@ -127,7 +131,8 @@ async function bindAndLink(path: string, stale: BigIntStats | null, deps: Socket
   try {
     const hidden = await hiddenPath(path, folders)
     await listening(server, hidden)
-    await chmod(hidden, 0o600)
+    if (deps.gid !== null) await chown(hidden, KEEP_OWNER, deps.gid)
+    await chmod(hidden, deps.gid === null ? 0o600 : 0o660)
     if (stale !== null && !(await removeStale(path, deps))) return await closed(server)
     if (!(await publish(hidden, path))) return await closed(server)
     const own = await lstat(path, { bigint: true })
