@@ -71,19 +71,21 @@ const authorization = (token: string | null): Record<string, string> =>
 
 function exchange(port: number, { method, path, headers, body }: Required<Omit<Sent, 'token'>>): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const asText = typeof body === 'string' || body === undefined
-    const type: Record<string, string> = asText ? {} : { 'Content-Type': 'application/json' }
+    const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
+    const type: Record<string, string> = text === body ? {} : { 'Content-Type': 'application/json' }
+    // Without it Node sends the body of a DELETE unframed.
+    if (text !== undefined) type['Content-Length'] = String(Buffer.byteLength(text))
     const req = request({ host: '127.0.0.1', port, method, path, agent: false, headers: { ...type, ...headers } })
     req.on('response', (res) => {
-      let text = ''
+      let heard = ''
       res.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece
+        heard += piece
       })
       res.on('error', reject)
-      res.on('end', () => resolve({ status: res.statusCode!, headers: res.headers, text, json: parsed(text) }))
+      res.on('end', () => resolve({ status: res.statusCode!, headers: res.headers, text: heard, json: parsed(heard) }))
     })
     req.on('error', reject)
-    req.end(body === undefined ? undefined : asText ? body : JSON.stringify(body))
+    req.end(text)
   })
 }
 
