@@ -263,6 +263,7 @@ describe('one address per technology', () => {
   it('has each of the other libraries where it belongs', () => {
     const rooms: Readonly<Record<string, string>> = {
       pino: 'platform',
+      'prom-client': 'platform',
       yaml: 'manifest',
       esbuild: 'manifest',
       piscina: 'capabilities',

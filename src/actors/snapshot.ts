@@ -85,7 +85,7 @@ function instanceOf({ instance }: Agent, clock: Clock): AgentSnapshot['instance'
 }
 
 /** `depth` counts what waits, wherever it waits; what runs is counted beside it. */
-function mailboxOf({ inbox, spec }: Agent, clock: Clock, inFlight: number): AgentSnapshot['mailbox'] {
+export function mailboxOf({ inbox, spec }: Agent, clock: Clock, inFlight: number): AgentSnapshot['mailbox'] {
   const { mailbox, fates } = inbox
   const oldest = mailbox.positions().next()
   return {

@@ -36,6 +36,7 @@ import type { DeadLetterOffice } from './dead-letters.ts'
 import type { FactQuery } from './fact-log.ts'
 import type { HostParts } from './host-parts.ts'
 import type { LogQuery } from './logs.ts'
+import { Metrics } from './metrics.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { Tokens } from './tokens.ts'
 import { countsOf, Views } from './views.ts'
@@ -51,6 +52,8 @@ const OUTPUT_LIMIT = 16_384
 
 export class Host {
   readonly directory = new Directory()
+  /** Figures for Prometheus. */
+  readonly metrics: Metrics
   /** Who may call over the network. */
   readonly tokens: Tokens
   readonly #parts: HostParts
@@ -71,6 +74,7 @@ export class Host {
     this.#parts = parts
     this.tokens = parts.tokens
     const { watched } = parts.facts
+    this.metrics = new Metrics({ ...parts, directory: this.directory })
     const snapshotOf = (agent: Agent): AgentSnapshot => this.snapshotOf(agent)
     this.#views = new Views({ ...parts, directory: this.directory, snapshotOf })
     this.#streams = new AgentStreams(watched, snapshotOf)
@@ -331,6 +335,7 @@ export class Host {
     this.#views.remember(agent.deaths)
     this.directory.remove(id)
     this.#parts.logs.forget(id)
+    this.metrics.forget(id)
     this.#refs.delete(id)
     this.#streams.forget(id)
     this.#fleet.touch()
@@ -346,6 +351,7 @@ export class Host {
   }
 
   onDeath(record: DeathRecord): void {
+    this.metrics.onDeath(record)
     this.#deaths.publish(record)
   }
 
