@@ -21,6 +21,7 @@ import {
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newSecret } from '../platform/id.ts'
 import { type Challenge, verify } from '../platform/proof.ts'
+import { Inspection } from './inspection.ts'
 import type { Link } from './pump.ts'
 import type { Thread, Threads } from './spawn.ts'
 
@@ -82,6 +83,7 @@ export class Instance implements Link {
   readonly startedAt: number
   readonly startedAtWall: number
   alive = true
+  readonly inspection: Inspection
   readonly #spec: InstanceSpec
   readonly #hooks: InstanceHooks
   readonly #clock: Clock
@@ -108,6 +110,11 @@ export class Instance implements Link {
 
   constructor(spec: InstanceSpec, hooks: InstanceHooks, clock: Clock) {
     this.id = spec.id
+    this.inspection = new Inspection(
+      spec.agent,
+      (message) => this.#control(message),
+      () => this.#worker,
+    )
     this.epoch = spec.epoch
     this.#spec = spec
     this.#hooks = hooks
@@ -270,6 +277,8 @@ export class Instance implements Link {
         this.#hooks.onOutput(message)
         this.#tellLost(LOST_EVERY_MS)
         return
+      case 'profiled':
+        return this.inspection.take(message)
       case 'log':
       case 'histogram':
       case 'handlers':
@@ -330,6 +339,7 @@ export class Instance implements Link {
       this.#onData(left.message as DataFromThread)
     }
     this.#tellLost(0)
+    this.inspection.end()
     this.#data.close()
     this.#lent?.close()
     this.#hooks.onEnded({

@@ -2,6 +2,7 @@
  * The only place that makes a thread. What is fixed at creation is decided here: memory limits, an empty environment
  * (the first message brings the agent's own), no flags of the host's (a heap flag would be refused by the platform).
  */
+import type { Readable } from 'node:stream'
 import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { HEADROOM } from '../model/heap.ts'
 import type { FromThread, ToThread } from '../model/wire.ts'
@@ -14,6 +15,7 @@ export interface Thread {
   once(event: 'exit', listener: (exitCode: number) => void): unknown
   postMessage(message: ToThread, transfer?: MessagePort[]): void
   terminate(): Promise<unknown>
+  getHeapSnapshot?(): Promise<Readable>
 }
 
 /** Where threads come from. */

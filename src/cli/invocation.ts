@@ -49,6 +49,9 @@ export interface Options {
   readonly expiresIn?: string
   readonly grep?: string
   readonly tail?: number
+  readonly cpu?: number
+  readonly heap?: true
+  readonly out?: string
   readonly state?: string
   readonly logLevel?: string
   readonly socketGroup?: string

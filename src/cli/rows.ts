@@ -206,6 +206,20 @@ const LOOKING: readonly CommandRow[] = [
     load: async () => (await import('./attach.ts')).attach,
   },
   {
+    name: 'inspect',
+    group: 'Looking',
+    usage: 'ID',
+    summary: 'write a CPU profile or a heap snapshot of an agent to a file',
+    example: 'inspect librarian --cpu 5000',
+    options: [
+      { flags: '--cpu MS', text: 'a CPU profile over so long (default: 5000)', ms: true },
+      { flags: '--heap', text: 'a heap snapshot in place of it; the agent stands still meanwhile' },
+      { flags: '--out FILE', text: "a new file of the host's machine (default: one in its state directory)" },
+    ],
+    timeoutMs: PATIENT_MS,
+    load: async () => (await import('./inspect.ts')).inspect,
+  },
+  {
     name: 'capabilities',
     group: 'Looking',
     usage: '',

@@ -35,6 +35,7 @@ import type { Catalog } from './catalog.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
 import type { FactQuery } from './fact-log.ts'
 import type { HostParts } from './host-parts.ts'
+import { Inspections } from './inspect.ts'
 import type { LogQuery } from './logs.ts'
 import { Metrics } from './metrics.ts'
 import type { ShutdownReport } from './shutdown.ts'
@@ -52,6 +53,7 @@ const OUTPUT_LIMIT = 16_384
 
 export class Host {
   readonly directory = new Directory()
+  readonly inspections: Inspections
   /** Figures for Prometheus. */
   readonly metrics: Metrics
   /** Who may call over the network. */
@@ -74,6 +76,7 @@ export class Host {
     this.#parts = parts
     this.tokens = parts.tokens
     const { watched } = parts.facts
+    this.inspections = new Inspections({ ...parts, directory: this.directory })
     this.metrics = new Metrics({ ...parts, directory: this.directory })
     const snapshotOf = (agent: Agent): AgentSnapshot => this.snapshotOf(agent)
     this.#views = new Views({ ...parts, directory: this.directory, snapshotOf })

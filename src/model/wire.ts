@@ -62,6 +62,8 @@ export type ToThread =
   | { readonly type: 'resume' }
   /** Abort these deliveries, or all that have begun. */
   | { readonly type: 'abort'; readonly seqs: readonly number[] | 'all'; readonly reason: string }
+  /** Begin a CPU profile, or end it; answer `profiled` with this number. */
+  | { readonly type: 'profile'; readonly n: number; readonly on: boolean }
   /** Finish what has begun, run the stop hooks, end. */
   | { readonly type: 'stop'; readonly graceMs: number }
 
@@ -110,6 +112,8 @@ export type FromThread =
       readonly text: string
       readonly data?: unknown
     }
+  /** A profile has begun; or it has ended and is here, as JSON; or why not. */
+  | { readonly type: 'profiled'; readonly n: number; readonly profile?: string; readonly error?: string }
   /** Live: the thread goes on recording into it. */
   | { readonly type: 'histogram'; readonly handler: string; readonly histogram: HandlerHistogram }
   /** Once, before `ready`. Live: the thread goes on counting in it. */

@@ -21,6 +21,7 @@ import { createLogger } from './log.ts'
 import { Loop } from './loop.ts'
 import { Outbox } from './outbox.ts'
 import { captureOutput } from './output.ts'
+import { profile } from './profiler.ts'
 import { checkNeeds, loadRoles } from './roles.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -69,6 +70,9 @@ function obey(init: Init, loop: Loop, outbox: Outbox, message: ToThread): void {
       return loop.abort(message.seqs, message.reason)
     case 'stop':
       return loop.stop()
+    case 'profile':
+      void profile(message, post)
+      return
     default:
       message satisfies never
   }

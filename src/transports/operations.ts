@@ -5,10 +5,18 @@
  */
 import type { Operation } from './operation.ts'
 import { COMMANDING } from './operations/commanding.ts'
+import { INSPECTING } from './operations/inspecting.ts'
 import { INSTALLING } from './operations/installing.ts'
 import { LOOKING } from './operations/looking.ts'
 import { SENDING } from './operations/sending.ts'
 import { TOKENS } from './operations/tokens.ts'
 
 /** Every operation, in the order in which help lists them. */
-export const OPERATIONS: readonly Operation[] = [...LOOKING, ...COMMANDING, ...SENDING, ...INSTALLING, ...TOKENS]
+export const OPERATIONS: readonly Operation[] = [
+  ...LOOKING,
+  ...COMMANDING,
+  ...SENDING,
+  ...INSTALLING,
+  ...INSPECTING,
+  ...TOKENS,
+]

@@ -30,7 +30,7 @@ const NAMES = [
     'logs',
   ],
   ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
-  ...['replay', 'discard', 'catalog', 'install', 'uninstall'],
+  ...['replay', 'discard', 'catalog', 'install', 'uninstall', 'inspect'],
   ...['tokens', 'tokenCreate', 'tokenRevoke'],
 ]
 /** Over the socket only. */
@@ -91,7 +91,7 @@ describe('the table', () => {
     expect(reading.filter(({ rest }) => rest?.verb !== 'GET')).toEqual([])
     expect(OPERATIONS.filter(({ access, rest }) => access !== 'read' && rest?.verb === 'GET')).toEqual([])
     const admin = OPERATIONS.filter(({ access }) => access === 'admin').map(({ name }) => name)
-    expect(admin).toEqual(['shutdown', 'install', 'uninstall', ...TOKENS])
+    expect(admin).toEqual(['shutdown', 'install', 'uninstall', 'inspect', ...TOKENS])
     expect(OPERATIONS.filter(({ rest }) => rest === null).map(({ name }) => name)).toEqual(TOKENS)
   })
 })
