@@ -54,22 +54,8 @@ export class TestHost {
    * Waits for something that takes time by the host's clock, moving it as far as that needs.
    * @throws when an hour by that clock has not brought it
    */
-  async finish<T>(work: Promise<T>): Promise<T> {
-    const giveUpAt = this.clock.now() + GIVE_UP_MS
-    let done = false
-    const settled = work.finally(() => {
-      done = true
-    })
-    settled.catch(() => {})
-    await this.settle()
-    while (!done) {
-      const due = this.clock.nextDue
-      if (due === null || due > giveUpAt)
-        throw new Error(`waited in vain: not done after ${GIVE_UP_MS} ms by the host's clock`)
-      this.clock.advance(Math.max(0, due - this.clock.now()))
-      await this.settle()
-    }
-    return settled
+  finish<T>(work: Promise<T>): Promise<T> {
+    return finish(this.clock, work)
   }
 
   /** Ends the host; leaves nothing behind. */
@@ -93,10 +79,12 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     rest.baseDir === undefined && typeof rest.fleet !== 'string' ? await mkdtemp(join(tmpdir(), 'holt-test-')) : null
   if (dir !== null) await writeFile(join(dir, ROLE), '')
   const fleet = dir === null || typeof rest.fleet === 'string' ? rest.fleet : withRoles(rest.fleet)
-  const host = await openHost(
+  const opened = openHost(
     { log: 'silent', stateDir: ':memory:', ...rest, fleet, ...(dir === null ? {} : { baseDir: dir }) },
     { clock, random, threads, compile: async () => [] },
   )
+  // It takes over what is in its state by its clock.
+  const host = await finish(clock, opened)
   const kit = new TestHost(host, clock, threads, dir)
   await kit.finish(host.start())
   return kit
@@ -113,6 +101,25 @@ function withRoles<T>(node: T): T {
 }
 
 const GIVE_UP_MS = 3_600_000
+
+/** Waits for something that takes time by this clock, moving it as far as that needs. */
+async function finish<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  const giveUpAt = clock.now() + GIVE_UP_MS
+  let done = false
+  const settled = work.finally(() => {
+    done = true
+  })
+  settled.catch(() => {})
+  await settle(clock)
+  while (!done) {
+    const due = clock.nextDue
+    if (due === null || due > giveUpAt)
+      throw new Error(`waited in vain: not done after ${GIVE_UP_MS} ms by the host's clock`)
+    clock.advance(Math.max(0, due - clock.now()))
+    await settle(clock)
+  }
+  return settled
+}
 
 /** So many turns without anything put off: a message takes one each way, and what it causes may send more. */
 const QUIET_TURNS = 4
