@@ -40,6 +40,8 @@ export interface Prepared {
   readonly roles: readonly ModuleSource[]
   readonly mounts: readonly Mount[]
   readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
+  /** Called once it is what the agent runs from: what its manifest says of more than the thread holds from then on. */
+  accept(): void
 }
 
 /** The longest pause between two signs of life; a quarter of what is allowed leaves room for one that comes late. */
@@ -95,6 +97,12 @@ export interface AgentDeps {
   readonly newId: NewId
   /** Commits that this instance begins, with the agent's next epoch. Rejects where that cannot be saved. */
   begin(agent: string, instance: string): Promise<number>
+  /** The same for one that boots beside the instance there is, whose epoch stays in force. */
+  beginNext(agent: string, instance: string): Promise<number>
+  /** From now on the newest epoch of the agent is in force. */
+  bringIntoForce(agent: string): void
+  /** Keeps the record of an instance that never had the agent's messages, and answers with it. */
+  onDropped(agent: Agent, draft: DeathCase['draft'], by: string): DeathRecord
   readonly router: Router
   readonly threads: Threads
   /** Where durable mailboxes are written down. */

@@ -19,19 +19,18 @@ import { LIVE, type Phase, transition } from '../model/lifecycle.ts'
 import { acceptance } from '../model/mailbox-policy.ts'
 import type { CommandInfo, RoleInfo } from '../model/wire.ts'
 import { settleDeath } from './aftermath.ts'
-import { type AgentDeps, type AgentSpec, BootFailure, instanceSpec, type Prepared } from './agent-spec.ts'
+import { type AgentDeps, type AgentSpec, BootFailure, type Prepared } from './agent-spec.ts'
+import { conclude } from './burial.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { type EndOptions, outranks } from './ending.ts'
 import { Inbox } from './inbox.ts'
-import { type Ended, failedDelivery, Instance } from './instance.ts'
+import { type Ended, failedDelivery, type Instance } from './instance.ts'
 import { Invocations } from './invocations.ts'
-import { Outbound } from './outbound.ts'
+import { type InstanceEvents, openInstance } from './open-instance.ts'
 import { Phases } from './phases.ts'
-import { draftRecord, examine, examineBoot, type PostMortem } from './post-mortem.ts'
+import { examine, examineBoot, type PostMortem } from './post-mortem.ts'
 import { NO_REMAINS } from './pump.ts'
-
-/** Records held of one agent. */
-export const KEPT_DEATHS = 64
+import type { Successor } from './successor.ts'
 
 export class Agent {
   readonly id: string
@@ -48,7 +47,8 @@ export class Agent {
   healthCause: HealthCause | null = null
   /** Monotonic ms of the next start, where one is scheduled. */
   nextStartAt: number | null = null
-  readonly #deps: AgentDeps
+  /** For what acts in its name in this room, and for nobody else. */
+  readonly deps: AgentDeps
   readonly #phases: Phases
   #identityVerified = false
   #incarnations = 0
@@ -60,13 +60,21 @@ export class Agent {
   /** Its thread is inside a native call, and does not end though it was told to. */
   unkillable = false
   #pauses = 0
+  /** A version that is to take over: the one that lives lags what is wanted of it, and begins nothing new. */
+  successor: Successor | null = null
+  readonly #events: InstanceEvents = {
+    onReady: (instance, roles) => this.#onReady(instance, roles),
+    onPaused: (n) => this.#onPaused(n),
+    onUnkillable: (instance, afterMs) => this.#onUnkillable(instance, afterMs),
+    onEnded: (instance, ended) => this.#onEnded(instance, ended),
+  }
   #prepared: Prepared | null = null
   #bootSettled: (record: DeathRecord | null) => void = () => {}
 
   constructor(spec: AgentSpec, deps: AgentDeps) {
     this.id = spec.id
     this.spec = spec
-    this.#deps = deps
+    this.deps = deps
     this.#phases = new Phases(spec.id, spec.autostart ? 'STOPPED' : 'IDLE', deps.clock, (from, to) =>
       deps.onPhase(this, from, to),
     )
@@ -86,12 +94,12 @@ export class Agent {
   }
 
   get standing(): Standing {
-    const intent = this.#deps.intentOf(this.id)
+    const intent = this.deps.intentOf(this.id)
     return {
       phase: this.phase,
       intent: intent.intent,
       admission: intent.admission,
-      superseded: false,
+      superseded: this.successor !== null,
       health: this.health,
       identityVerified: this.#identityVerified,
       alive: this.instance?.alive === true,
@@ -128,7 +136,7 @@ export class Agent {
 
   /** Where it is, in words, for those who are turned away. */
   whereabouts(): string {
-    if (this.#deps.shuttingDown()) return `the host is shutting down, it is ${this.phase}`
+    if (this.deps.shuttingDown()) return `the host is shutting down, it is ${this.phase}`
     const { intent } = this.standing
     return `it is ${this.phase}${intent === 'running' ? '' : ` (${intent})`}${this.startScheduled ? ', a start is scheduled' : ''}`
   }
@@ -148,24 +156,32 @@ export class Agent {
     this.#identityVerified = false
     this.health = 'good'
     this.healthCause = null
-    if (this.#incarnations++ > 0 && !fresh) this.restarts++
+    const { successor } = this
+    if (this.#incarnations++ > 0 && !fresh && successor === null) this.restarts++
     this.#phases.move('BOOTING')
     const settled = new Promise<DeathRecord | null>((resolve) => {
       this.#bootSettled = resolve
     })
     this.refresh()
-    const id = this.#deps.newId('i')
-    const startedAt = this.#deps.clock.now()
+    await successor?.settled
+    if (successor?.ready === true && this.#told === null) {
+      this.#adopt(successor)
+      return settled
+    }
+    this.successor = null
+    const id = this.deps.newId('i')
+    const startedAt = this.deps.clock.now()
     let epoch = 0
     try {
-      epoch = await this.#deps.begin(this.id, id).catch((error) => Promise.reject(new BootFailure('state', error)))
-      this.#prepared = fresh || this.#prepared === null ? await this.#deps.prepare(this.id) : this.#prepared
+      epoch = await this.deps.begin(this.id, id).catch((error) => Promise.reject(new BootFailure('state', error)))
+      const prepared = fresh || this.#prepared === null ? await this.deps.prepare(this.id) : this.#prepared
+      prepared.accept()
       if (this.#told !== null) throw new BootFailure('thread', new Error('told to stop before the thread was started'))
-      this.#boot(id, epoch, this.#prepared)
+      this.#boot(id, epoch, prepared)
     } catch (error) {
       const failure = error instanceof BootFailure ? error : new BootFailure('manifest', error)
       const told = this.#told as Pick<EndOptions, 'cause'> | null
-      this.#bury(examineBoot(id, epoch, this.#deps.clock.now() - startedAt, failure, told?.cause ?? null))
+      this.#bury(examineBoot(id, epoch, this.deps.clock.now() - startedAt, failure, told?.cause ?? null))
     }
     return settled
   }
@@ -175,6 +191,7 @@ export class Agent {
    * true; or false where the thread cannot be ended.
    */
   async end(options: EndOptions): Promise<boolean> {
+    const dropped = options.handOver ? null : this.successor?.drop()
     this.nextStartAt = null
     if (this.phase === 'IDLE') this.#phases.move('STOPPING', 'STOPPED')
     const stands = this.#told === null || outranks(options.told, this.#told.told)
@@ -182,6 +199,7 @@ export class Agent {
     if (stands || options.told.rule !== 'strategy') this.#handOver = options.handOver
     if (!LIVE.has(this.phase)) {
       this.#withdrawn()
+      await dropped
       return true
     }
     if (stands) this.#told = options
@@ -195,7 +213,13 @@ export class Agent {
       if (options.abort) instance.abort('all', `agent '${this.id}' is told to end (${options.cause})`)
     }
     await this.#phases.until(() => !LIVE.has(this.phase) || this.phase === 'BOOTING' || this.unkillable)
+    await dropped
     return !this.unkillable
+  }
+
+  /** What the instance there is was made from. */
+  get prepared(): Prepared | null {
+    return this.#prepared
   }
 
   /** Resolves once no thread of it runs. */
@@ -256,7 +280,7 @@ export class Agent {
     if (health === this.health) return
     this.health = health
     this.healthCause = cause
-    this.#deps.report('agent.health', { health, cause, text }, this.#subject())
+    this.deps.report('agent.health', { health, cause, text }, this.#subject())
     this.refresh()
   }
 
@@ -270,7 +294,7 @@ export class Agent {
       successor: this.startScheduled || (standing.phase === 'BOOTING' && this.#incarnations > 1),
     })
     this.inbox.setMode(mode, this.#handOver || standing.phase === 'ACTIVE')
-    this.#deps.onChange(this)
+    this.deps.onChange(this)
   }
 
   /** No timer of its own is left. */
@@ -287,36 +311,25 @@ export class Agent {
   }
 
   #boot(id: string, epoch: number, prepared: Prepared): void {
-    const outbound = new Outbound(this, this.#deps.router, (answers) => instance.post(answers))
+    this.#accept(prepared)
+    this.instance = openInstance(this, { id, epoch, prepared }, this.#events)
+    this.refresh()
+  }
+
+  #accept(prepared: Prepared): void {
+    this.#prepared = prepared
     this.spec = prepared.spec
     this.inbox.configure(prepared.spec.mailbox)
-    const instance: Instance = new Instance(
-      instanceSpec(
-        prepared,
-        { id, epoch, agent: this.id, threads: this.#deps.threads },
-        () => this.instance === instance,
-      ),
-      {
-        onReady: (roles) => this.#onReady(instance, roles),
-        onPaused: (n) => this.#onPaused(n),
-        onBell: () => this.inbox.pump.onBell(),
-        onFlush: (flush) => {
-          if (flush.sends !== undefined) outbound.take(flush.sends, instance.recorder)
-          this.inbox.onFlush(flush)
-        },
-        onOutput: (message) => {
-          if (message.type === 'histogram' || message.type === 'handlers') this.invocations.take(message)
-          else this.#deps.onOutput(this, message)
-        },
-        onLost: (what, count) => this.#deps.report('agent.lost', { what, count }, this.#subject()),
-        onUnkillable: (afterMs) => this.#onUnkillable(instance, afterMs),
-        onGivenUpEnded: () => this.#deps.report('agent.unkillable_ended', {}, { agent: this.id, instance: id, epoch }),
-        onEnded: (ended) => this.#onEnded(instance, ended),
-      },
-      this.#deps.clock,
-    )
+  }
+
+  /** The one that has waited beside the instance before takes its place. */
+  #adopt(successor: Successor): void {
+    this.successor = null
+    successor.prepared.accept()
+    this.#accept(successor.prepared)
+    const { instance, roles } = successor.take(this.#events)
     this.instance = instance
-    this.refresh()
+    this.#onReady(instance, roles)
   }
 
   #onReady(instance: Instance, roles: readonly RoleInfo[]): void {
@@ -344,13 +357,13 @@ export class Agent {
   #onUnkillable(instance: Instance, afterMs: number): void {
     if (this.instance !== instance) return
     const replaced = this.spec.restart.unkillable === 'replace'
-    this.#deps.report('agent.unkillable', { afterMs, replaced }, this.#subject())
+    this.deps.report('agent.unkillable', { afterMs, replaced }, this.#subject())
     if (replaced) return instance.giveUp()
     this.unkillable = true
     this.health = 'bad'
     this.healthCause = 'observed-bad'
     // A command has its answer by now; what follows when the thread ends after all is for the supervisor to say.
-    if (this.standing.intent === 'running' && !this.#deps.shuttingDown()) {
+    if (this.standing.intent === 'running' && !this.deps.shuttingDown()) {
       this.#told = null
       this.#handOver = false
     }
@@ -361,7 +374,7 @@ export class Agent {
   }
 
   #onEnded(instance: Instance, ended: Ended): void {
-    const found = examine(this.inbox, instance, ended, this.#deps.clock)
+    const found = examine(this.inbox, instance, ended, this.deps.clock)
     this.instance = null
     this.unkillable = false
     this.#bury(found, failedDelivery(ended, found.facts.error))
@@ -369,27 +382,13 @@ export class Agent {
 
   /** A death, in order: what follows is decided, the phase moves, the messages get their fates, and it is told. */
   #bury(found: PostMortem, failed?: ReturnType<typeof failedDelivery>): void {
-    const { clock, newId, decide, hide } = this.#deps
-    const draft = hide(draftRecord(this.id, newId('d'), found, this.inbox, clock))
-    const life = { uptimeMs: draft.uptimeMs, progressed: found.progressed }
-    const record: DeathRecord = { ...draft, decision: decide(this.id, { draft, told: this.#told?.told ?? null, life }) }
-    this.#ended(record, found.bootFailed)
+    const record = conclude(this, this.#phases, found, this.#told?.told ?? null)
     if (found.remains !== NO_REMAINS) settleDeath(this.inbox, found.remains, record, { failed, aborted: found.aborted })
     this.#told = null
     this.refresh()
     if (!this.startScheduled) this.#withdrawn()
-    this.#deps.onDeath(this, record)
+    this.deps.onDeath(this, record)
     this.#bootSettled(record)
-  }
-
-  /** The phases of an end, and what follows from the decision, before anything is settled or told. */
-  #ended(record: DeathRecord, bootFailed: boolean): void {
-    if (this.deaths.push(record) > KEPT_DEATHS) this.deaths.shift()
-    const { action, delayMs } = record.decision
-    if (action === 'restart') this.nextStartAt = this.#deps.clock.now() + (delayMs ?? 0)
-    if (bootFailed && this.phase === 'BOOTING') return this.#phases.move('FAILED')
-    if (this.phase !== 'STOPPING') this.#phases.move('STOPPING')
-    this.#phases.move('STOPPED')
   }
 
   /** No instance is coming: asks that wait for one are told. Events wait; a stop deletes nothing. */

@@ -8,6 +8,7 @@ import type { DeathRecord } from '../model/death.ts'
 import type { Command } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { AskOptions, DeadLetter, Fate, SendOptions } from '../model/message.ts'
+import type { ReloadAnswer } from '../model/reload.ts'
 import type { AgentSnapshot, CommandExtras, CommandOptions } from '../model/snapshot.ts'
 import type { CommandInfo } from '../model/wire.ts'
 import type { Agent } from './agent.ts'
@@ -18,6 +19,7 @@ export interface RefParts {
   readonly snapshot$: Observable<AgentSnapshot>
   snapshot(): AgentSnapshot
   command(command: Command, options?: CommandOptions): Promise<AgentSnapshot & CommandExtras>
+  reload(options?: CommandOptions): Promise<ReloadAnswer>
 }
 
 export class AgentRef<R extends RoleShape = AnyRole> {
@@ -121,6 +123,11 @@ export class AgentRef<R extends RoleShape = AnyRole> {
 
   kill(options?: CommandOptions): Promise<AgentSnapshot> {
     return this.#parts.command('kill', options)
+  }
+
+  /** Replaces what it runs from by what its files say now, in front of whoever sends. @throws HoltError as `host.reload` */
+  reload(options?: CommandOptions): Promise<ReloadAnswer> {
+    return this.#parts.reload(options)
   }
 
   /** `inFlight`: what was still running when the time-out passed; it stays PAUSING until that has ended. */

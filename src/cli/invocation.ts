@@ -8,6 +8,10 @@ import type { Sink } from './output.ts'
 
 export interface ConnectOptions {
   readonly socket?: string | undefined
+  /** Address of REST, in place of a socket. */
+  readonly host?: string | undefined
+  readonly token?: string | undefined
+  readonly tokenFile?: string | undefined
   /** For the connection and for each answer. */
   readonly timeoutMs: number
 }
@@ -19,6 +23,8 @@ export interface Io {
   readonly outLook: Look
   readonly errLook: Look
   readonly cwd: string
+  /** Standard input, to its end. */
+  stdin(): AsyncIterable<Uint8Array>
   /** Wall clock, ms. */
   now(): number
   /**
@@ -33,6 +39,9 @@ export interface Io {
 export interface Options {
   readonly json?: true
   readonly socket?: string
+  readonly host?: string
+  readonly token?: string
+  readonly tokenFile?: string
   readonly timeoutMs?: number
   readonly ttlMs?: number
   readonly reason?: string
@@ -40,6 +49,7 @@ export interface Options {
   readonly ifGeneration?: number
   readonly dryRun?: true
   readonly abort?: true
+  readonly all?: true
   readonly before?: number
   readonly limit?: number
   readonly follow?: true
@@ -62,6 +72,9 @@ export interface Options {
   readonly allowHost?: string
   readonly cors?: string
   readonly rateLimit?: number
+  readonly previous?: string
+  readonly cordoned?: string
+  readonly stopping?: string
 }
 
 export interface Invocation {

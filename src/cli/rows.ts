@@ -41,6 +41,11 @@ export const SOCKET_OPTION: OptionRow = {
   flags: '--socket PATH',
   text: 'socket of the host (default: $HOLT_UDS_PATH, else that of the fleet in the present folder)',
 }
+export const HOST_OPTIONS: readonly OptionRow[] = [
+  { flags: '--host URL', text: 'a host over HTTP, in place of a socket (default: $HOLT_URL)' },
+  { flags: '--token T', text: 'its token (default: $HOLT_TOKEN); other users of this machine can see it in `ps`' },
+  { flags: '--token-file FILE', text: 'a file with the token, which nobody sees in `ps`' },
+]
 export const TIMEOUT_OPTION: OptionRow = { flags: '--timeout-ms N', text: 'how long to wait for an answer', ms: true }
 
 const REASON: OptionRow = { flags: '--reason TEXT', text: 'why, as recorded' }
@@ -227,6 +232,23 @@ const LOOKING: readonly CommandRow[] = [
     example: 'capabilities',
     load: async () => (await import('./capabilities.ts')).capabilities,
   },
+  {
+    name: 'classify',
+    group: 'Looking',
+    usage: 'ecs|kubernetes|compose FILE|-',
+    summary: 'the status of instances of another runtime, from its own JSON',
+    example: 'classify kubernetes pods.json',
+    options: [
+      { flags: '--previous FILE', text: 'what an earlier run printed with --json: which were past their start' },
+      { flags: '--cordoned NAMES', text: 'instances that are given no new work: web-0,web-1' },
+      {
+        flags: '--stopping NAMES',
+        text: 'instances that were told to stop, where the runtime does not say so (compose)',
+      },
+    ],
+    remote: false,
+    load: async () => (await import('./classify.ts')).classify,
+  },
 ]
 
 const control = (name: Command, summary: string, example: string, options: readonly OptionRow[] = []): CommandRow => ({
@@ -255,6 +277,22 @@ const AGENTS: readonly CommandRow[] = [
   control('suspend', 'abort what an agent is at and free its thread; its mailbox is kept', 'suspend librarian'),
   control('kill', 'end the thread of an agent now; its supervisor decides', 'kill librarian'),
 ]
+
+const RELOAD: CommandRow = {
+  name: 'reload',
+  group: 'Agents',
+  usage: '[ID]',
+  summary: 'replace the version of an agent by what its files say now, and lose no message',
+  example: 'reload librarian --dry-run',
+  options: [
+    { flags: '--all', text: 'every agent that runs, one at a time; stops at the first that fails' },
+    REASON,
+    IF_GENERATION,
+    DRY_RUN,
+  ],
+  timeoutMs: PATIENT_MS,
+  load: async () => (await import('./reload.ts')).reload,
+}
 
 const CATALOG: CommandRow = {
   name: 'catalog',
@@ -336,7 +374,7 @@ const MESSAGES: readonly CommandRow[] = [
   },
 ]
 
-export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, CATALOG, TOKEN, ...MESSAGES]
+export const ROWS: readonly CommandRow[] = [...HOST, ...LOOKING, ...AGENTS, RELOAD, CATALOG, TOKEN, ...MESSAGES]
 
 /** `holt agent …`: the same commands under the name of what they are about. */
 export const AGENT_ROWS: readonly CommandRow[] = [

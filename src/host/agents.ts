@@ -2,8 +2,9 @@
  * Makes the agents of a fleet and hands each what it needs: its boot, its supervisor's word, its ways up. What the
  * manifest could not be read for becomes an agent too, one that fails to boot and says why.
  */
-import { Agent, KEPT_DEATHS } from '../actors/agent.ts'
+import { Agent } from '../actors/agent.ts'
 import type { AgentDeps, AgentSpec } from '../actors/agent-spec.ts'
+import { KEPT_DEATHS } from '../actors/burial.ts'
 import type { Router } from '../actors/outbound.ts'
 import type { Threads } from '../actors/spawn.ts'
 import type { Watches } from '../actors/watches.ts'
@@ -165,6 +166,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
         tx.instances.began({ agent, instance, epoch, startedAt: clock.wall() })
         return epoch
       }),
+    ...besideDeps(parts),
     router: { ...routerOf(host, clock), request },
     threads,
     journal: journalStore(store, clock),
@@ -189,6 +191,39 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     },
     onOutput: createOutput(log, clock, secrets, (output) => host.onOutput(output)),
     hide: (record) => (record.error === undefined ? record : { ...record, error: secrets.hideIn(record.error) }),
+  }
+}
+
+/** For an instance that boots beside the one there is. */
+function besideDeps({
+  clock,
+  host,
+  report,
+  store,
+  records,
+  supervisorOf,
+}: MakerParts): Pick<AgentDeps, 'beginNext' | 'bringIntoForce' | 'onDropped'> {
+  return {
+    beginNext: (agent, instance) =>
+      store.write((tx) => {
+        const epoch = tx.agents.nextEpochBeside(agent)
+        tx.instances.began({ agent, instance, epoch, startedAt: clock.wall() })
+        return epoch
+      }),
+    bringIntoForce: (agent) => store.bringIntoForce(agent),
+    onDropped: (agent, draft, by) => {
+      const supervisor = supervisorOf(agent.id).id
+      const record: DeathRecord = {
+        ...draft,
+        decision: { rule: 'command', action: 'none', supervisor, attempt: 0, by },
+      }
+      if (agent.deaths.push(record) > KEPT_DEATHS) agent.deaths.shift()
+      reportDeath(report, record)
+      records.death(record)
+      host.onDeath(record)
+      host.onChange(agent)
+      return record
+    },
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type Admission,
   type Command,
   type CommandState,
+  type Holding,
   type Intent,
   type IntentStore,
   preempts,
@@ -41,14 +42,14 @@ export interface CommandDeps {
   shuttingDown(): boolean
 }
 
-/** The command that holds an agent. */
-interface Held {
-  readonly name: Command
+/** What holds an agent. */
+export interface Held {
+  readonly name: Holding
   readonly by: string
   /** Wall clock. */
   readonly since: number
-  preemptedBy: Command | null
-  readonly preempt: (by: Command) => void
+  preemptedBy: Holding | null
+  readonly preempt: (by: Holding) => void
 }
 
 type Extra = CommandExtras | undefined
@@ -79,29 +80,52 @@ export class Commands {
    */
   async run(agent: Agent, command: Command, options: CommandOptions = {}): Promise<AgentSnapshot & CommandExtras> {
     const by = options.by ?? 'program'
-    if (this.#deps.shuttingDown())
-      throw new HoltError('ShuttingDown', `the host is shutting down: '${command}' is not taken`)
-    const reason = options.reason ?? null
-    this.#checkRank(agent.id, command)
     const state = this.#stateOf(agent)
-    const refused = refusal(command, agent.id, state)
-    if (refused !== null)
+    return this.exclusively(agent, command, options, refusal(command, agent.id, state), async (held) =>
+      options.dryRun === true
+        ? { wouldChange: wouldChange(command, state) }
+        : EFFECTS[command](this, agent, { ...options, by }, held),
+    )
+  }
+
+  /**
+   * Holds the agent for as long as the effect takes, and answers with the snapshot after it and what it adds. A dry run
+   * holds nothing, and is not told of.
+   * @param refused why it does not apply; null where it does
+   */
+  async exclusively<E extends object>(
+    agent: Agent,
+    name: Holding,
+    options: CommandOptions,
+    refused: string | null,
+    effect: (held: Held) => Promise<E | undefined>,
+  ): Promise<AgentSnapshot & E> {
+    const by = options.by ?? 'program'
+    if (this.#deps.shuttingDown())
+      throw new HoltError('ShuttingDown', `the host is shutting down: '${name}' is not taken`)
+    const reason = options.reason ?? null
+    this.#checkRank(agent.id, name)
+    if (refused !== null) {
+      const state = this.#stateOf(agent)
       throw new HoltError('InvalidCommand', refused, { phase: state.phase, valid: validCommands(state) })
+    }
     this.#checkGeneration(agent.id, options)
-    if (options.dryRun === true) return { ...this.#deps.snapshot(agent), wouldChange: wouldChange(command, state) }
-    this.#held.get(agent.id)?.preempt(command)
-    const { held, preempted } = this.#hold(agent.id, command, by)
+    const { held, preempted } = this.#hold(name, by, agent.id)
+    const answer = (extra: E | undefined) => ({ ...this.#deps.snapshot(agent), ...extra }) as AgentSnapshot & E
+    if (options.dryRun === true) return answer(await effect(held))
+    this.#held.get(agent.id)?.preempt(name)
+    this.#held.set(agent.id, held)
     try {
-      const extra = await Promise.race([EFFECTS[command](this, agent, { ...options, by }, held), preempted])
+      const extra = await Promise.race([effect(held), preempted])
       this.#deps.report(
         'agent.command',
-        { command, by, reason, outcome: `${agent.phase} (${agent.status})` },
+        { command: name, by, reason, outcome: `${agent.phase} (${agent.status})` },
         { agent: agent.id },
       )
-      return { ...this.#deps.snapshot(agent), ...extra }
+      return answer(extra)
     } catch (error) {
       const outcome = error instanceof Error ? error.message : String(error)
-      this.#deps.report('agent.command', { command, by, reason, outcome }, { agent: agent.id })
+      this.#deps.report('agent.command', { command: name, by, reason, outcome }, { agent: agent.id })
       throw error
     } finally {
       if (this.#held.get(agent.id) === held) this.#held.delete(agent.id)
@@ -114,7 +138,7 @@ export class Commands {
     await this.#deps.checkGate(agent.id)
     if (held.preemptedBy !== null) return undefined
     await this.commit(agent, options, { intent: 'running' })
-    await this.#boot(agent, held, true)
+    await this.boot(agent, held, true)
     return undefined
   }
 
@@ -134,7 +158,7 @@ export class Commands {
       !(await agent.end({ cause: 'shutdown', graceMs, abort: false, handOver: true, told: told(held) }))
     )
       throw stillRunning(agent.id)
-    await this.#boot(agent, held, false)
+    await this.boot(agent, held, false)
     return undefined
   }
 
@@ -177,7 +201,7 @@ export class Commands {
   // --- inside ------------------------------------------------------------------------------------------------------
 
   /** Those above supervise again, and it is started; unless a stronger command has come, or they have started it. */
-  async #boot(agent: Agent, held: Held, fresh: boolean): Promise<void> {
+  async boot(agent: Agent, held: Held, fresh: boolean): Promise<void> {
     const { revive, shuttingDown } = this.#deps
     const stands = (): boolean => held.preemptedBy === null && !shuttingDown()
     // Between its answer and what follows that, another stop may have begun.
@@ -220,7 +244,7 @@ export class Commands {
   }
 
   /** @throws HoltError `AgentBusy` unless the newcomer is the stronger */
-  #checkRank(agent: string, newcomer: Command): void {
+  #checkRank(agent: string, newcomer: Holding): void {
     const held = this.#held.get(agent)
     if (held === undefined || preempts(newcomer, held.name)) return
     const forMs = this.#deps.clock.wall() - held.since
@@ -228,7 +252,7 @@ export class Commands {
     throw new HoltError('AgentBusy', text, { command: held.name, by: held.by, since: held.since })
   }
 
-  #hold(agent: string, name: Command, by: string): { held: Held; preempted: Promise<never> } {
+  #hold(name: Holding, by: string, agent: string): { held: Held; preempted: Promise<never> } {
     let reject = (_error: Error): void => {}
     const preempted = new Promise<never>((_, fail) => {
       reject = fail
@@ -247,7 +271,6 @@ export class Commands {
         )
       },
     }
-    this.#held.set(agent, held)
     return { held, preempted }
   }
 }

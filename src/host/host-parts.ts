@@ -12,6 +12,7 @@ import type { Commands } from './commands.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
 import type { Facts } from './facts.ts'
 import type { Logs } from './logs.ts'
+import type { Reloads } from './reload.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { SupervisorCommands } from './supervisor-commands.ts'
 import type { Tokens } from './tokens.ts'
@@ -38,6 +39,7 @@ export interface HostParts {
   readonly tree: () => Tree
   readonly commands: () => Commands
   readonly supervisorCommands: () => SupervisorCommands
+  readonly reloads: () => Reloads
   readonly registry: ViewParts['registry']
   readonly grantsOf: ViewParts['grantsOf']
   readonly spawn: (supervisor: string, options: SpawnOptions) => Promise<Spawned>

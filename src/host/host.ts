@@ -14,6 +14,7 @@ import type { Command } from '../model/intent.ts'
 import type { Phase } from '../model/lifecycle.ts'
 import type { DeadLetter } from '../model/message.ts'
 import type { Output } from '../model/output.ts'
+import type { FleetReload, ReloadAnswer } from '../model/reload.ts'
 import type { ScheduleRun, ScheduleView } from '../model/schedule.ts'
 import type { AgentSnapshot, CommandExtras, CommandOptions, FleetSnapshot } from '../model/snapshot.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
@@ -132,6 +133,7 @@ export class Host {
         snapshot$: snapshot.stream$,
         snapshot: () => this.snapshotOf(agent),
         command: (command, options) => this.#parts.commands().run(agent, command, options),
+        reload: (options) => this.#parts.reloads().one(agent, options),
       })
       this.#refs.set(id, ref)
     }
@@ -292,6 +294,16 @@ export class Host {
   /** Agents that are installed at run time: listed, installed, uninstalled. */
   get catalog(): Pick<Catalog, 'list' | 'install' | 'uninstall'> {
     return this.#parts.catalog()
+  }
+
+  /** Replaces what one agent runs from, or all do, by what their files say now. */
+  async reload(id: string, options?: CommandOptions): Promise<ReloadAnswer> {
+    return this.#parts.reloads().one(this.directory.get(id), options)
+  }
+
+  /** @see Reloads.all */
+  reloadAll(options?: CommandOptions): Promise<FleetReload> {
+    return this.#parts.reloads().all(options)
   }
 
   /** Dead letters: listed, sent again, thrown away. */

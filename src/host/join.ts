@@ -9,10 +9,9 @@ import type { Registry } from '../capabilities/registry.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { compileModules } from '../manifest/compile.ts'
 import { loadEnv } from '../manifest/env.ts'
-import type { FleetManifest, SupervisorManifest } from '../manifest/fleet-manifest.ts'
-import type { DeathRecord } from '../model/death.ts'
+import type { FleetManifest } from '../manifest/fleet-manifest.ts'
+import { loadFleet } from '../manifest/load.ts'
 import type { HoltError } from '../model/error.ts'
-import type { FactData } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
@@ -37,7 +36,9 @@ import { restoreMailbox } from './journals.ts'
 import { Logs } from './logs.ts'
 import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Records } from './records.ts'
-import { heldBackMs, recover } from './recover.ts'
+import { heldBackMs, hostDiedText, recover } from './recover.ts'
+import { Reloads } from './reload.ts'
+import { fleetChanges } from './reload-changes.ts'
 import { request } from './requests.ts'
 import { openScheduler } from './schedules.ts'
 import { Secrets } from './secrets.ts'
@@ -46,7 +47,7 @@ import { remove, spawn } from './spawn.ts'
 import { stateFaultOf } from './state-fault.ts'
 import { SupervisorCommands } from './supervisor-commands.ts'
 import { Tokens } from './tokens.ts'
-import { Tree } from './tree.ts'
+import { manifestsOf, Tree } from './tree.ts'
 import { VERSION } from './version.ts'
 import { nodeOf } from './views.ts'
 
@@ -106,6 +107,7 @@ class Assembly implements Joined {
   readonly #tree: Tree
   readonly #commands: Commands
   readonly #supervisorCommands: SupervisorCommands
+  readonly #reloads: Reloads
   readonly #watch: Timer
   #started = false
   #ending = false
@@ -159,6 +161,11 @@ class Assembly implements Joined {
       node: (supervisor) => this.#catalog.shown(nodeOf(supervisor)),
       shuttingDown,
     })
+    this.#reloads = new Reloads({
+      directory,
+      commands: this.#commands,
+      fleetChanges: async () => (manifest.file === null ? [] : fleetChanges(manifest, await loadFleet(manifest.dir))),
+    })
     this.#catalog = this.#openCatalog()
     this.#watch = startWatch(() => this.host.directory.all(), clock)
   }
@@ -178,6 +185,7 @@ class Assembly implements Joined {
       tree: () => this.#tree,
       commands: () => this.#commands,
       supervisorCommands: () => this.#supervisorCommands,
+      reloads: () => this.#reloads,
       registry,
       grantsOf: (agent) => this.#maker.grantsOf(agent),
       spawn: (supervisor, options) => this.#spawn(supervisor, options, 'program'),
@@ -384,17 +392,3 @@ class Assembly implements Joined {
     this.#facts.report('agent.removed', { supervisor }, { agent: id })
   }
 }
-
-const hostDiedText = ({ id, cause, class: kind }: DeathRecord): FactData<'agent.died'> => ({
-  deathId: id,
-  cause,
-  class: kind,
-  text: 'ended with its host, which was killed or crashed',
-})
-
-/** Those of the agents that could be read. */
-const manifestsOf = ({ children }: SupervisorManifest): AgentManifest[] =>
-  children.flatMap((child) => {
-    if (child.kind === 'supervisor') return manifestsOf(child)
-    return child.result.ok ? [child.result.manifest] : []
-  })

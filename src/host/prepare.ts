@@ -50,7 +50,6 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const roles = await at('compile', () =>
     options.compile(manifest.roles, { cacheDir, fleetDir, resolveHolt: contractFiles() }),
   )
-  options.onAccepted(manifest)
   const grants = manifest.capabilities
   const lent = registry.needsPort(grants)
   return {
@@ -67,6 +66,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
             onRefused: ({ what, code }) => options.onRefused(what, code === 'StaleEpoch'),
           })
       : null,
+    accept: () => options.onAccepted(manifest),
   }
 }
 

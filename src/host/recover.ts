@@ -3,6 +3,7 @@
  * several such deaths in a row come back with a delay, since one of them may be what kills the host.
  */
 import type { DeathRecord } from '../model/death.ts'
+import type { FactData } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/id.ts'
@@ -60,6 +61,14 @@ function hostDied(
     },
   }
 }
+
+/** The fact of such a death. */
+export const hostDiedText = ({ id, cause, class: kind }: DeathRecord): FactData<'agent.died'> => ({
+  deathId: id,
+  cause,
+  class: kind,
+  text: 'ended with its host, which was killed or crashed',
+})
 
 /** Deaths of the host in a row from which on an agent that was there is held back. */
 const SUSPECT_FROM = 3

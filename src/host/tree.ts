@@ -106,3 +106,10 @@ export function specOf({ override, significant }: AgentChild, { restart, limits 
     significant,
   }
 }
+
+/** Those of the agents that could be read. */
+export const manifestsOf = ({ children }: SupervisorManifest): AgentManifest[] =>
+  children.flatMap((child) => {
+    if (child.kind === 'supervisor') return manifestsOf(child)
+    return child.result.ok ? [child.result.manifest] : []
+  })

@@ -21,6 +21,7 @@ export const ERRORS = {
     70,
   ),
   InvalidCommand: row('The command does not apply in this phase. The message lists the ones that do.', 409, 4),
+  RestartNeeded: row('What has changed is only taken up by a start of the host. The message lists it.', 409, 4),
   AgentBusy: row('Another command holds the agent. Wait for it, or send one of higher rank.', 409, 5, true),
   Preempted: row('A command of higher rank took over. Look at the agent and decide again.', 409, 5),
   NoSuchAgent: row('No agent has this id. The message names the nearest one.', 404, 3),

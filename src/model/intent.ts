@@ -110,8 +110,11 @@ export function refusal(command: Command, agent: string, state: CommandState): s
   return `Cannot apply '${command}' to agent '${agent}' in ${state.phase}${intent}${waiting}. Valid commands: ${valid}`
 }
 
+/** What may hold an agent: a command, or the replacing of its version. */
+export type Holding = Command | 'reload'
+
 /** Higher pre-empts lower; equal or lower is refused while one holds the agent. */
-const RANK: Readonly<Record<Command, number>> = {
+const RANK: Readonly<Record<Holding, number>> = {
   kill: 4,
   stop: 3,
   suspend: 2,
@@ -120,6 +123,7 @@ const RANK: Readonly<Record<Command, number>> = {
   activate: 0,
   pause: 0,
   resume: 0,
+  reload: 0,
 }
 
-export const preempts = (newcomer: Command, holder: Command): boolean => RANK[newcomer] > RANK[holder]
+export const preempts = (newcomer: Holding, holder: Holding): boolean => RANK[newcomer] > RANK[holder]

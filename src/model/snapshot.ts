@@ -1,7 +1,7 @@
 /** The shapes people and programs see of a fleet. Plain data; times in ms since the epoch unless the name says otherwise. */
 import type { Axes, HealthCause, Status } from './canonical.ts'
 import type { DeathRecord, InFlight } from './death.ts'
-import type { Admission, Command, Intent } from './intent.ts'
+import type { Admission, Holding, Intent } from './intent.ts'
 import type { Phase } from './lifecycle.ts'
 
 export interface AgentSnapshot {
@@ -33,7 +33,7 @@ export interface AgentSnapshot {
   /** A newer file lies on disk; cordons nothing. Not looked for in this version: always false. */
   readonly changedOnDisk: boolean
   /** The command that holds the agent. */
-  readonly command: { readonly name: Command; readonly since: number; readonly by: string } | null
+  readonly command: { readonly name: Holding; readonly since: number; readonly by: string } | null
   readonly pausedSince: number | null
   readonly pausedBy: string | null
   readonly reason: string | null

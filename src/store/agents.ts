@@ -46,6 +46,8 @@ ON CONFLICT (agent) DO UPDATE SET intent = excluded.intent, admission = excluded
 export class Agents {
   readonly #intents = new Map<string, IntentRecord>()
   readonly #epochs = new Map<string, number>()
+  /** Where an instance boots beside another: the epoch of that, which alone is heard until the hand-over. */
+  readonly #inForce = new Map<string, number>()
   readonly #afterCommit: (call: () => void) => void
   readonly #readIntent
   readonly #readEpoch
@@ -118,10 +120,24 @@ export class Agents {
 
   /** Higher than any before for that agent, also where it had been removed. */
   nextEpoch(agent: string): number {
+    this.#inForce.delete(agent)
     const epoch = Math.max(this.#presentEpoch(agent), this.#floor()) + 1
     this.#writeEpoch.run(agent, epoch)
     this.#afterCommit(() => this.#epochs.set(agent, epoch))
     return epoch
+  }
+
+  /** The next one, which is not in force before {@link bringIntoForce}: until then only the present one may write. */
+  nextEpochBeside(agent: string): number {
+    const present = this.#inForce.get(agent) ?? this.#presentEpoch(agent)
+    const epoch = this.nextEpoch(agent)
+    this.#inForce.set(agent, present)
+    return epoch
+  }
+
+  /** Only the newest epoch may write from now on. */
+  bringIntoForce(agent: string): void {
+    this.#inForce.delete(agent)
   }
 
   /** All epochs from now on are higher than this. */
@@ -135,7 +151,7 @@ export class Agents {
    */
   fence(agent: string, epoch: number | undefined): void {
     if (epoch === undefined) return
-    const current = this.#presentEpoch(agent)
+    const current = this.#inForce.get(agent) ?? this.#presentEpoch(agent)
     if (isCurrent(epoch, current)) return
     const text = `Epoch ${epoch} of agent '${agent}' is not in force, epoch ${current} is: what it writes is refused`
     throw refusal('StaleEpoch', text, { agent, epoch, current })

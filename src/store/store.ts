@@ -128,6 +128,13 @@ export class Store {
     return this.#parts.writer.write(work)
   }
 
+  /** After all that was asked for before: only the newest epoch of the agent may write. */
+  bringIntoForce(agent: string): void {
+    const bring = (): void => this.#parts.tables.agents.bringIntoForce(agent)
+    // It holds also where nothing can be written now.
+    this.write(bring).catch(bring)
+  }
+
   /** Every row of an agent, in every table; its epochs are not given again. */
   removeAgent(agent: string): Promise<void> {
     return this.write((tx) => tx.removeAgent(agent))

@@ -14,6 +14,7 @@ import { FACTS, type Fact, type FactKind, type Level } from '../model/fact.ts'
 import { type Admission, COMMANDS, type Intent } from '../model/intent.ts'
 import { PHASES } from '../model/lifecycle.ts'
 import { type DeadLetter, type DeadLetterReason, FATES, type Fate } from '../model/message.ts'
+import type { FleetReload, ReloadAnswer, ReloadOutcome } from '../model/reload.ts'
 import { MISSED_POLICIES, OVERLAPS, type ScheduleOrigin, type ScheduleView } from '../model/schedule.ts'
 import type { AgentSnapshot, CommandExtras, FleetSnapshot, WouldChange } from '../model/snapshot.ts'
 import type {
@@ -84,7 +85,7 @@ export const agentSnapshot = objectOf<AgentSnapshot>({
   nextRestartAt: number.nullable(),
   changedOnDisk: truth,
   command: objectOf<NonNullable<AgentSnapshot['command']>>({
-    name: z.enum(COMMANDS),
+    name: z.enum([...COMMANDS, 'reload']),
     since: number,
     by: text,
   }).nullable(),
@@ -365,3 +366,13 @@ export const createdToken = objectOf<CreatedToken>({ ...tokenFields, token: text
 
 /** What a dry run would do. */
 export const forecast = z.strictObject({ dryRun: z.literal(true), would: z.string() })
+
+const reloadOutcome = { from: text, to: text, changed: texts, replaced: truth }
+
+export const reloadAnswer = extended<ReloadAnswer, AgentSnapshot>(agentSnapshot, {
+  reload: objectOf<ReloadOutcome>(reloadOutcome),
+})
+
+export const fleetReload = objectOf<FleetReload>({
+  agents: z.array(objectOf<FleetReload['agents'][number]>({ id: text, ...reloadOutcome })),
+})

@@ -42,7 +42,7 @@ const spec: AgentSpec = {
   limits,
   restart: { unkillable: 'wait' },
 }
-const prepared: Prepared = { spec, env: {}, roles: [], mounts: [], lend: null }
+const prepared: Prepared = { spec, env: {}, roles: [], mounts: [], lend: null, accept: () => {} }
 const intent: IntentRecord = {
   intent: 'running',
   admission: 'open',
@@ -81,6 +81,12 @@ class TestedAgent {
       clock: this.clock,
       newId: (prefix: string) => `${prefix}_${++ids}`,
       begin: async () => ++epochs,
+      beginNext: async () => ++epochs,
+      bringIntoForce: () => {},
+      onDropped: (_agent, draft, by) => ({
+        ...draft,
+        decision: { rule: 'command', action: 'none', supervisor: 'root', attempt: 0, by },
+      }),
       router,
       threads,
       journal: new PlayedJournal(),

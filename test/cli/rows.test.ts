@@ -14,14 +14,15 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   discard: 'dead-letters',
   install: 'catalog',
   uninstall: 'catalog',
+  reloadAll: 'reload',
   tokens: 'token',
   tokenCreate: 'token',
   tokenRevoke: 'token',
 }
 /** Commands of more than one operation: their usage is their own. */
-const SEVERAL = ['mailbox', 'dead-letters', 'catalog', 'token']
+const SEVERAL = ['mailbox', 'dead-letters', 'catalog', 'token', 'reload']
 /** Commands that are no operation, or more than one. */
-const OWN = ['up', 'down', 'validate', 'attach']
+const OWN = ['up', 'down', 'validate', 'attach', 'classify']
 
 const operation = (name: string) => OPERATIONS.find((one) => one.name === name)!
 
@@ -56,7 +57,7 @@ describe('the commands', () => {
     for (const row of ROWS) {
       const flags = optionsOf(row).map((option) => option.flags)
       expect(flags).toContain('--json')
-      expect(flags.includes('--socket PATH')).toBe(row.name !== 'validate')
+      expect(flags.includes('--socket PATH')).toBe(!['validate', 'classify'].includes(row.name))
       expect(new Set(flags).size).toBe(flags.length)
     }
   })

@@ -9,7 +9,11 @@ import { AT_GATE, Gate } from '../gate.ts'
 const HOLDS = role(`events: { async hold(cells) { await wait(cells) }, note() {} }`, AT_GATE)
 
 const call = async (host: Host, name: string, input: object): Promise<unknown> => {
-  const prepared = serviceOf(host).prepare(name, { input: { ...input } }, { who: 'test' })
+  const prepared = serviceOf(host, { over: 'socket', most: 'admin' }).prepare(
+    name,
+    { input: { ...input } },
+    { who: 'test' },
+  )
   if (prepared.kind !== 'call') throw new Error('a stream')
   return prepared.run()
 }
@@ -69,11 +73,11 @@ describe('a dry run', () => {
     expect(host.fleet().agents).toHaveLength(1)
   })
 
-  it('is an option of every operation that writes, but for an ask, whose reply is what it is for, and tokens', () => {
+  it('is an option of every operation that writes, but for what only its answer is wanted of, and tokens', () => {
     const writing = OPERATIONS.filter(({ access, kind }) => access !== 'read' && kind === 'call')
     const without = writing.filter(
       ({ input }) => !input.safeParse({ dryRun: 1 }).error?.issues.some(({ path }) => path[0] === 'dryRun'),
     )
-    expect(without.map(({ name }) => name).filter((name) => !name.startsWith('token'))).toEqual(['ask'])
+    expect(without.map(({ name }) => name).filter((name) => !name.startsWith('token'))).toEqual(['ask', 'inspect'])
   })
 })

@@ -30,7 +30,7 @@ const NAMES = [
     'logs',
   ],
   ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
-  ...['replay', 'discard', 'catalog', 'install', 'uninstall', 'inspect'],
+  ...['replay', 'discard', 'catalog', 'install', 'uninstall', 'inspect', 'reload', 'reloadAll'],
   ...['tokens', 'tokenCreate', 'tokenRevoke'],
 ]
 /** Over the socket only. */
