@@ -38,6 +38,8 @@ export interface Prepared {
   readonly spec: AgentSpec
   readonly env: Readonly<Record<string, string>>
   readonly roles: readonly ModuleSource[]
+  /** Files it was made from, by path, with a mark that changes with each write. */
+  readonly files: ReadonlyMap<string, string>
   readonly mounts: readonly Mount[]
   readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
   /** Called once it is what the agent runs from: what its manifest says of more than the thread holds from then on. */

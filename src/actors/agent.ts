@@ -4,7 +4,6 @@
  * Where new work may go is settled in one place, {@link Agent.refresh}.
  */
 import {
-  type Axes,
   axesOf,
   classify,
   type Health,
@@ -43,6 +42,8 @@ export class Agent {
   readonly deaths: DeathRecord[] = []
   /** Starts by the supervisor or by `restart`, those that failed included. */
   restarts = 0
+  /** Its files are not those it runs from. */
+  changedOnDisk = false
   health: Health = 'good'
   healthCause: HealthCause | null = null
   /** Monotonic ms of the next start, where one is scheduled. */
@@ -108,12 +109,8 @@ export class Agent {
     }
   }
 
-  get axes(): Axes {
-    return axesOf(this.standing)
-  }
-
   get status(): Status {
-    return classify(this.axes)
+    return classify(axesOf(this.standing))
   }
 
   get startScheduled(): boolean {
@@ -217,7 +214,7 @@ export class Agent {
     return !this.unkillable
   }
 
-  /** What the instance there is was made from. */
+  /** What the instance there is, or was last, was made from. */
   get prepared(): Prepared | null {
     return this.#prepared
   }
@@ -318,6 +315,7 @@ export class Agent {
 
   #accept(prepared: Prepared): void {
     this.#prepared = prepared
+    this.changedOnDisk = false
     this.spec = prepared.spec
     this.inbox.configure(prepared.spec.mailbox)
   }

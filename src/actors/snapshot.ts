@@ -1,5 +1,5 @@
 /** An agent as data, read at one moment. */
-import { classify } from '../model/canonical.ts'
+import { axesOf, classify } from '../model/canonical.ts'
 import type { InFlight } from '../model/death.ts'
 import { CELL } from '../model/flight-recorder.ts'
 import type { IntentRecord } from '../model/intent.ts'
@@ -18,7 +18,8 @@ export interface SnapshotContext {
 }
 
 export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }: SnapshotContext): AgentSnapshot {
-  const { standing, axes, spec } = agent
+  const { standing, spec } = agent
+  const axes = axesOf(standing)
   const inFlight = agent.inbox.pump.inFlight().length
   const tasks = tasksOf(agent)
   const wallNow = clock.wall()
@@ -42,7 +43,7 @@ export function snapshotOf(agent: Agent, { clock, intent, supervisor, command }:
     instance: instanceOf(agent, clock),
     restarts: agent.restarts,
     nextRestartAt: agent.nextStartAt === null ? null : toWall(agent.nextStartAt),
-    changedOnDisk: false,
+    changedOnDisk: agent.changedOnDisk,
     command,
     pausedSince: intent.pausedSince,
     pausedBy: intent.pausedBy,

@@ -50,6 +50,7 @@ export interface Options {
   readonly dryRun?: true
   readonly abort?: true
   readonly all?: true
+  readonly watch?: true
   readonly before?: number
   readonly limit?: number
   readonly follow?: true

@@ -73,6 +73,7 @@ const HOST: readonly CommandRow[] = [
         flags: '--state DIR',
         text: "folder of the state (default: $HOLT_STATE_DIR, else one of the user's own for each fleet)",
       },
+      { flags: '--watch', text: 'for development: reload the agents whose files are saved' },
       { flags: '--log-level LEVEL', text: 'debug, info, warn, error or silent (default: info)' },
       {
         flags: '--port N',

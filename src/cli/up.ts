@@ -15,6 +15,7 @@ import { socketFor } from '../transports/uds/fleet-socket.ts'
 import { EXIT } from './exit.ts'
 import type { Options, Run } from './invocation.ts'
 import { logPrinter } from './print.ts'
+import { reloadOnSave } from './reload-on-save.ts'
 import { restOf } from './up-options.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -33,6 +34,8 @@ export const up: Run = async ({ args, options }) => {
   const ended = new Promise<string>((resolveEnded) => host.onClose(() => resolveEnded('socket')))
   // A signal while the fleet starts ends it as well; so does a start that fails, which the rejection tells.
   const started = host.start().then(() => tellHowToAttach(log, served))
+  const saves = options.watch === true ? reloadOnSave(host) : null
+  host.onClose(() => saves?.close())
   const failed = new Promise<never>((_, reject) => started.catch(reject))
   try {
     const by = await Promise.race([firstSignal, ended, failed])

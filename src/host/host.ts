@@ -301,6 +301,11 @@ export class Host {
     return this.#parts.reloads().one(this.directory.get(id), options)
   }
 
+  /** Agents that run, and whose files on disk are not those they run from. */
+  changedOnDisk(): Promise<string[]> {
+    return this.#parts.reloads().changed()
+  }
+
   /** @see Reloads.all */
   reloadAll(options?: CommandOptions): Promise<FleetReload> {
     return this.#parts.reloads().all(options)

@@ -29,6 +29,7 @@ import { type CatalogPlace, withCatalog } from './catalog-tree.ts'
 import { Channels } from './channels.ts'
 import { type CommandDeps, Commands } from './commands.ts'
 import { DeadLetterOffice } from './dead-letters.ts'
+import { Drift } from './drift.ts'
 import { createFacts } from './facts.ts'
 import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
@@ -107,6 +108,7 @@ class Assembly implements Joined {
   readonly #tree: Tree
   readonly #commands: Commands
   readonly #supervisorCommands: SupervisorCommands
+  readonly #drift: Drift
   readonly #reloads: Reloads
   readonly #watch: Timer
   #started = false
@@ -161,9 +163,11 @@ class Assembly implements Joined {
       node: (supervisor) => this.#catalog.shown(nodeOf(supervisor)),
       shuttingDown,
     })
+    this.#drift = new Drift(() => directory.all(), clock)
     this.#reloads = new Reloads({
       directory,
       commands: this.#commands,
+      drift: this.#drift,
       fleetChanges: async () => (manifest.file === null ? [] : fleetChanges(manifest, await loadFleet(manifest.dir))),
     })
     this.#catalog = this.#openCatalog()
@@ -341,6 +345,7 @@ class Assembly implements Joined {
     checkTimeout(timeoutMs)
     this.#ending = true
     this.#watch.cancel()
+    this.#drift.close()
     const { registry, store } = this.#parts
     // First nothing more is sent by the clock; in the end the last outcomes are waited for.
     const sending = this.#scheduler.close()

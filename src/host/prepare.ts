@@ -2,12 +2,14 @@
  * The steps of a boot before there is a thread, in order: manifest → env → identity → gate → compile. Each failure says
  * which step it was; the actor is handed only what has passed.
  */
+import { join } from 'node:path'
 import { BootFailure, type Prepared } from '../actors/agent-spec.ts'
 import { missing, sentenceOf } from '../capabilities/gate.ts'
 import type { Registry } from '../capabilities/registry.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
-import type { compileModules } from '../manifest/compile.ts'
+import { type compileModules, inputsOf } from '../manifest/compile.ts'
 import { type Env, loadEnv, threadEnv } from '../manifest/env.ts'
+import { statesOf } from '../manifest/file-states.ts'
 import type { BootStep } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import { contractFiles } from '../platform/paths.ts'
@@ -41,21 +43,24 @@ async function at<T>(step: BootStep, work: () => Promise<T> | T): Promise<T> {
 export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const { registry, cacheDir, fleetDir } = options
   const manifest = await at('manifest', options.readManifest)
+  // Before they are read again: what changes from here on is seen to have changed.
+  const before = manifest.file === null ? new Map<string, string>() : await statesOf(ownFiles(manifest))
   await at('manifest', () => checkSchedules(manifest))
   const own = await at('env', () => loadEnv(manifest.dir))
   options.onEnv(own)
   const env = threadEnv(process.env, own)
   await at('identity', () => checkIdentity(options.id, manifest))
   await at('gate', () => checkGrants(manifest, registry))
-  const roles = await at('compile', () =>
-    options.compile(manifest.roles, { cacheDir, fleetDir, resolveHolt: contractFiles() }),
-  )
+  const how = { cacheDir, fleetDir, resolveHolt: contractFiles() }
+  const roles = await at('compile', () => options.compile(manifest.roles, how))
+  const files = new Map([...before, ...(await inputsOf(manifest.roles, how))])
   const grants = manifest.capabilities
   const lent = registry.needsPort(grants)
   return {
     spec: manifest,
     env,
     roles,
+    files,
     mounts: registry.mounts(grants),
     lend: lent
       ? (port, isCurrent) =>
@@ -69,6 +74,8 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
     accept: () => options.onAccepted(manifest),
   }
 }
+
+const ownFiles = ({ file, dir }: AgentManifest): string[] => [file!, join(dir, '.env')]
 
 function checkIdentity(id: string, manifest: AgentManifest): void {
   if (manifest.id === id) return

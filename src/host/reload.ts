@@ -13,12 +13,14 @@ import type { Phase } from '../model/lifecycle.ts'
 import type { FleetReload, ReloadAnswer, ReloadOutcome } from '../model/reload.ts'
 import type { CommandOptions } from '../model/snapshot.ts'
 import type { Commands, Held } from './commands.ts'
+import type { Drift } from './drift.ts'
 import { changesOf } from './reload-changes.ts'
 import { stillRunning } from './started.ts'
 
 export interface ReloadDeps {
   readonly directory: Directory
   readonly commands: Commands
+  readonly drift: Drift
   /** What of holt.yml differs from what the host was started with, and so needs a restart of the host. */
   fleetChanges(): Promise<readonly string[]>
 }
@@ -71,6 +73,13 @@ export class Reloads {
       }
     }
     return { agents }
+  }
+
+  /** Agents that run, and whose files are not those they run from; found out now. */
+  async changed(): Promise<string[]> {
+    await this.#deps.drift.look()
+    const all = this.#deps.directory.all()
+    return all.filter((agent) => agent.changedOnDisk && refused(agent) === null).map(({ id }) => id)
   }
 
   async #replace(agent: Agent, options: CommandOptions, held: Held): Promise<ReloadOutcome> {

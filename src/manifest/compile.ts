@@ -47,7 +47,7 @@ const HASH_LENGTH = 32
  */
 export async function compileModules(files: readonly string[], options: CompileOptions): Promise<Compiled[]> {
   if (files.length === 0) return []
-  const key = JSON.stringify([files, options.cacheDir, options.fleetDir, options.resolveHolt])
+  const key = keyOf(files, options)
   let running = inFlight.get(key)
   if (running === undefined) {
     running = freshOrBuilt(key, files, options).finally(() => inFlight.delete(key))
@@ -55,6 +55,18 @@ export async function compileModules(files: readonly string[], options: CompileO
   }
   return [...(await running).compiled]
 }
+
+/** Every file that went into the newest bundle of these, and its state then; empty where there is none. */
+export async function inputsOf(
+  files: readonly string[],
+  options: CompileOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const bundle = await bundles.get(keyOf(files, options))?.catch(() => undefined)
+  return bundle?.inputs ?? new Map()
+}
+
+const keyOf = (files: readonly string[], { cacheDir, fleetDir, resolveHolt }: CompileOptions): string =>
+  JSON.stringify([files, cacheDir, fleetDir, resolveHolt])
 
 /** Ends esbuild's process; the next build starts another. */
 export async function stopCompiler(): Promise<void> {

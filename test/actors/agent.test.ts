@@ -42,7 +42,7 @@ const spec: AgentSpec = {
   limits,
   restart: { unkillable: 'wait' },
 }
-const prepared: Prepared = { spec, env: {}, roles: [], mounts: [], lend: null, accept: () => {} }
+const prepared: Prepared = { spec, env: {}, roles: [], files: new Map(), mounts: [], lend: null, accept: () => {} }
 const intent: IntentRecord = {
   intent: 'running',
   admission: 'open',

@@ -239,6 +239,31 @@ describe('reload', () => {
   })
 })
 
+describe('files on disk', () => {
+  it('that change are shown, and cordon nothing; a reload takes them up', async () => {
+    const { host, dir, rewrite } = await place({ a: { role: counting(1) }, b: { role: counting(1) } })
+    const a = host.agent('a')
+    expect(await host.changedOnDisk()).toEqual([])
+    for (const change of [
+      () => rewrite(counting(2)),
+      () => writeFile(join(dir, at('a'), '.env'), 'ONE=1'),
+      () => rm(join(dir, at('a'), '.env')),
+      () => writeFile(join(dir, at('a'), 'agent.yml'), JSON.stringify({ id: 'a', name: 'B' })),
+    ]) {
+      await change()
+      expect(await host.changedOnDisk()).toEqual(['a'])
+      expect(a.snapshot()).toMatchObject({ changedOnDisk: true, superseded: false, status: 'Running' })
+      expect(await a.emit('add', 1)).toEqual({ fate: 'handled' })
+      expect((await a.reload()).changedOnDisk).toBe(false)
+      expect(await host.changedOnDisk()).toEqual([])
+    }
+    await rm(join(dir, at('a'), 'agent.yml'))
+    expect(await host.changedOnDisk()).toEqual(['a'])
+    await expect(a.reload()).rejects.toMatchObject({ code: 'BootFailed' })
+    expect(a.snapshot()).toMatchObject({ status: 'Running', changedOnDisk: true })
+  })
+})
+
 describe('reload of the fleet', () => {
   const THREE = { a: { role: counting(1) }, b: { role: counting(1) }, c: { role: counting(1) } }
 
