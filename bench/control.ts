@@ -1,6 +1,7 @@
 /**
  * Requests over the Unix socket: time of one at a time, and how many a second with 64 in flight, beside a bare server
  * that echoes JSON lines. Each server is a process of its own; the client is the same for all and counts the answers.
+ * Requests over HTTP, and streams, are in `rest.ts`.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Bench, Effort, Figures, Variant } from './definition.ts'
 import { expectHandled, latency, perSecond } from './measure.ts'
+import { REST_VARIANTS } from './rest.ts'
 
 const ONE_BY_ONE = 2_000
 const MANY = 40_000
@@ -99,20 +101,34 @@ const holt =
   (cmd: string): Variant =>
   (effort) =>
     withServer(
-      (path) => [at('../dist/cli/main.js'), 'up', at('./fleets/counter'), '--socket', path],
+      (path) => [
+        at('../dist/cli/main.js'),
+        'up',
+        at('./fleets/counter'),
+        '--socket',
+        path,
+        '--state',
+        `${path}-state`,
+        '--no-rest',
+      ],
       (client) => requests(client, effort, cmd),
     )
 
 export const control: Bench = {
   name: 'control',
-  summary: 'requests over the Unix socket',
+  summary: 'requests over the Unix socket and over HTTP; events to many clients',
   metrics: [
     { key: 'p50', label: 'p50 µs, 1 in flight', ratio: true },
     { key: 'p99', label: 'p99 µs, 1 in flight', ratio: false },
     { key: 'perSecond', label: 'requests/s, 64 in flight', ratio: true },
   ],
   base: 'bare echo server',
-  variants: { 'bare echo server': echo, 'Holt summary': holt('summary'), 'Holt status': holt('status') },
-  targets: [],
-  packages: [],
+  variants: {
+    'bare echo server': echo,
+    'Holt summary': holt('summary'),
+    'Holt status': holt('status'),
+    ...REST_VARIANTS,
+  },
+  targets: [{ variant: 'Holt REST, GET', against: 'bare Node, GET', metric: 'perSecond', atLeast: 0.5 }],
+  packages: ['fastify', 'hono', '@hono/node-server'],
 }

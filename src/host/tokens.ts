@@ -2,7 +2,7 @@
  * Who may call over the network: tokens are made, listed, revoked, and told by their secret. The secret is shown once and
  * kept nowhere; the store has its hash. Held in memory as well, since every request asks.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { ACCESSES, type Access, type CreatedToken, type TokenView } from '../model/access.ts'
 import { HoltError } from '../model/error.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -98,7 +98,7 @@ export class Tokens {
   }
 }
 
-const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer')
 
 const viewOf = ({ hash: _, access, ...row }: TokenRow): TokenView => ({
   ...row,

@@ -13,6 +13,26 @@ export function toJson(value: unknown): unknown {
   return plain(value, [])
 }
 
+/** {@link toJson} as text, `null` where there is nothing. What is plain already, as nearly all is, is not gone through twice. */
+export const toJsonText = (value: unknown): string =>
+  JSON.stringify(isPlain(value, 0) ? value : toJson(value)) ?? 'null'
+
+/** Far deeper than any answer of ours; what is deeper may be a cycle. */
+const PLAIN_DEPTH = 32
+
+/** Whether JSON.stringify alone comes to the same. */
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint' && typeof value !== 'function'
+  if (depth > PLAIN_DEPTH) return false
+  if (Array.isArray(value)) return value.every((one) => isPlain(one, depth + 1))
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false
+  for (const key of Object.keys(value)) {
+    const field = Object.getOwnPropertyDescriptor(value, key)
+    if (field === undefined || !('value' in field) || !isPlain(field.value, depth + 1)) return false
+  }
+  return true
+}
+
 function plain(value: unknown, open: readonly object[]): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'number') return Number.isFinite(value) ? value : null

@@ -16,6 +16,7 @@ import { problemReply } from './problem.ts'
 import { type Reply, send } from './reply.ts'
 import { patternOf, ROUTES } from './routes.ts'
 
+const NOTHING = {}
 type Env = { Bindings: HttpBindings }
 type Asked = Context<Env>
 
@@ -27,7 +28,7 @@ export function restApp(deps: ExchangeDeps, origins: readonly string[]): Hono<En
   const { host } = deps
   const cors = (c: Asked): Record<string, string> => {
     const origin = c.env.incoming.headers.origin
-    return origin !== undefined && origins.includes(origin) ? corsHeaders(origin) : {}
+    return origin !== undefined && origins.includes(origin) ? corsHeaders(origin) : NOTHING
   }
   const own = (path: (typeof OWN_PATHS)[number], make: (c: Asked) => Reply | Promise<Reply>): void => {
     app.get(path, async (c) => {
@@ -47,7 +48,17 @@ export function restApp(deps: ExchangeDeps, origins: readonly string[]): Hono<En
   for (const route of ROUTES) {
     app.on(route.verb, patternOf(route.path), async (c) => {
       const { incoming: req, outgoing: res } = c.env
-      await answer({ route, req, res, params: c.req.param(), query: c.req.queries(), headers: cors(c) }, deps)
+      await answer(
+        {
+          route,
+          req,
+          res,
+          params: c.req.param(),
+          query: req.url?.includes('?') ? c.req.queries() : NOTHING,
+          headers: cors(c),
+        },
+        deps,
+      )
       return SENT
     })
   }

@@ -4,7 +4,7 @@
  */
 import superjson from 'superjson'
 import { describeError, HoltError } from '../../model/error.ts'
-import { toJson } from '../json.ts'
+import { toJsonText } from '../json.ts'
 import { nestedDeeper } from '../uds/request.ts'
 
 export const JSON_TYPE = 'application/json'
@@ -15,7 +15,7 @@ export interface Form {
   write(value: unknown): string
 }
 
-const PLAIN: Form = { type: JSON_TYPE, write: (value) => JSON.stringify(toJson(value) ?? null) }
+const PLAIN: Form = { type: JSON_TYPE, write: toJsonText }
 const RICH: Form = { type: SUPERJSON_TYPE, write: (value) => superjson.stringify(value) }
 
 export const formFor = (accept: string | undefined): Form => (accept?.includes(SUPERJSON_TYPE) ? RICH : PLAIN)
