@@ -83,6 +83,12 @@ export class Tokens {
     return viewOf(this.#used(row, now))
   }
 
+  /** Whether one that was shown before holds still. */
+  holds(id: string): boolean {
+    const row = this.#known().get(id)
+    return row !== undefined && (row.expiresAt === null || row.expiresAt > this.#clock.wall())
+  }
+
   #used(row: TokenRow, now: number): TokenRow {
     if (row.lastUsedAt !== null && now - row.lastUsedAt < USED_EVERY_MS) return row
     const used = { ...row, lastUsedAt: now }

@@ -5,6 +5,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Observable } from 'rxjs'
+import { HoltError } from '../../model/error.ts'
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Schedule } from '../../streams/bus.ts'
@@ -30,6 +31,8 @@ export interface StreamDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly limits: StreamLimits
+  /** Whether its client may listen still; asked with every heartbeat. */
+  readonly allowed: () => boolean
 }
 
 export const EVENT_STREAM = 'text/event-stream'
@@ -126,7 +129,11 @@ export class EventStream {
   }
 
   #beat(): void {
-    const { clock, limits } = this.#deps
+    const { allowed, clock, limits } = this.#deps
+    if (!allowed()) {
+      this.end({ error: new HoltError('Unauthorized', 'the token of this stream was revoked, or has expired') })
+      return
+    }
     if (this.#waitsSince !== null && clock.now() - this.#waitsSince >= limits.stalledMs) {
       this.#cut(`it has read nothing for ${limits.stalledMs} ms`)
       return

@@ -154,7 +154,8 @@ function openStream(exchange: Exchange, token: TokenView, deps: ExchangeDeps): v
   if (streams.size >= limits.streams) {
     throw new HoltError('Overloaded', `${limits.streams} streams are open already, as many as there may be`)
   }
-  const stream = new EventStream(res, { clock, log: host.log, limits }, () => streams.delete(stream))
+  const allowed = (): boolean => host.tokens.holds(token.id)
+  const stream = new EventStream(res, { clock, log: host.log, limits, allowed }, () => streams.delete(stream))
   const caller: Caller = { ...callerOf(token), pace: stream.pace }
   const prepared = services[token.access].prepare(name, { input }, caller)
   if (prepared.kind !== 'stream') throw new Error('an answer is no stream')

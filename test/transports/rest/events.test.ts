@@ -281,6 +281,15 @@ describe('clients of streams', () => {
     for (const client of clients) expect(client.events.at(-1)?.event).toBe('end')
   })
 
+  it('are told when their token holds no more', async () => {
+    const rest = await restHost({ limits: { heartbeatMs: 20 } })
+    const client = new EventClient(rest, '/events')
+    await client.opened()
+    await rest.host.tokens.revoke(rest.host.tokens.list().find(({ name }) => name === 'read')!.id)
+    await eventually(() => client.ended, 'the end')
+    expect(client.events.at(-1)).toMatchObject({ event: 'error', data: expect.stringContaining('Unauthorized') })
+  })
+
   it('may be so many at a time', async () => {
     const rest = await restHost({ limits: { streams: 1 } })
     const one = new EventClient(rest, '/events')
