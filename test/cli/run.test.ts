@@ -307,6 +307,16 @@ describe('what goes on', () => {
     })
   })
 
+  it('inspect says where the file is, and takes a path from the present folder', async () => {
+    const inspect = { agent: 'librarian', instance: 'i_1', kind: 'heap', path: '/fleet/x.heapsnapshot', bytes: 12 }
+    const { out, called } = await holt(['inspect', 'librarian', '--heap', '--out', 'x.heapsnapshot'], {
+      answers: { inspect },
+    })
+    const opts = { heap: true, out: '/fleet/x.heapsnapshot' }
+    expect(called).toEqual([{ name: 'inspect', args: ['librarian'], opts }])
+    expect(out).toBe('librarian: heap snapshot, 12 bytes: /fleet/x.heapsnapshot\n')
+  })
+
   it('attach shows how the agent stands, then what happens and what it prints', async () => {
     const line = { at: NOW, agent: 'librarian', stream: 'stdout', level: 'info', text: 'indexed' }
     const streams = { watch: [fact], logs: [line] }
