@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   control: async () => (await import('./control.ts')).control,
   restart: async () => (await import('./restart.ts')).restart,
   store: async () => (await import('./store.ts')).store,
+  reload: async () => (await import('./reload.ts')).reload,
 }
 
 export const benchNames = Object.keys(BENCHES)

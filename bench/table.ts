@@ -26,16 +26,17 @@ export function failuresOf(outcomes: Outcomes, variant: string): string[] {
   )
 }
 
-function spreadCell(series: Series): string {
+/** @param failed whether the variant failed, as against one that has no such figure */
+function spreadCell(series: Series, failed: boolean): string {
   const found = spread(series)
-  if (found === undefined) return 'failed'
+  if (found === undefined) return failed ? 'failed' : '–'
   if (found.count === 1) return formatFigure(found.median)
   return `${formatFigure(found.median)} [${formatFigure(found.min)}–${formatFigure(found.max)}]`
 }
 
 function metricCells(outcomes: Outcomes, variant: string, metric: Metric, base: string): string[] {
   const series = seriesOf(outcomes, variant, metric.key)
-  const cells = [spreadCell(series)]
+  const cells = [spreadCell(series, failuresOf(outcomes, variant).length > 0)]
   if (metric.ratio)
     cells.push(formatFigure(spread(ratios(series, seriesOf(outcomes, base, metric.key)))?.median ?? Number.NaN))
   return cells
