@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, Arrows>> = {
   host: { values: FLOORS_0_TO_3_FOR_HOST },
   transports: { values: ['model', 'platform', 'streams', 'host'] },
   testkit: { values: ['model', 'platform', 'actors', 'supervisor', 'host'] },
-  cli: { values: ['model', 'platform', 'manifest', 'host', 'transports'] },
+  cli: { values: ['model', 'platform', 'manifest', 'projections', 'host', 'transports'] },
 }
 
 /** The one file of the root, which re-exports from any room. */

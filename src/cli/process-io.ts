@@ -20,6 +20,7 @@ export function processIo(): Io {
     get cwd() {
       return process.cwd()
     },
+    stdin: () => process.stdin,
     now: systemClock.wall,
     connect: async (options) => {
       const { connectFrom } = await import('./connect.ts')

@@ -67,6 +67,9 @@ export async function holt(
     outLook: PLAIN,
     errLook: PLAIN,
     cwd: '/fleet',
+    stdin: () => {
+      throw new Error('this command reads no standard input')
+    },
     now: () => NOW,
     connect: async (options) => {
       connected.push(options)
