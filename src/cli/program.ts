@@ -8,6 +8,7 @@ import type { Options } from './invocation.ts'
 import {
   AGENT_ROWS,
   type CommandRow,
+  HOST_OPTIONS,
   JSON_OPTION,
   type OptionRow,
   ROWS,
@@ -106,7 +107,7 @@ function addCommand(parent: Command, row: CommandRow, prefix: string, act: Act, 
 /** Its own, and those that every command has. */
 export function optionsOf(row: CommandRow): OptionRow[] {
   const own = row.options ?? []
-  const remote = row.remote === false ? [] : [SOCKET_OPTION, TIMEOUT_OPTION]
+  const remote = row.remote === false ? [] : [SOCKET_OPTION, ...HOST_OPTIONS, TIMEOUT_OPTION]
   const more = row.name === 'up' ? [SOCKET_OPTION] : remote
   const taken = new Set(own.map(({ flags }) => flags))
   return [...own, ...more.filter(({ flags }) => !taken.has(flags)), JSON_OPTION]

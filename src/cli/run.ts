@@ -67,7 +67,14 @@ async function invoke(row: CommandRow, args: readonly string[], options: Options
     options,
     io,
     client: () => {
-      connected ??= io.connect({ socket: options.socket, timeoutMs: patience(row, options) })
+      const { socket, host, token, tokenFile } = options
+      connected ??= io.connect({
+        socket,
+        ...(host === undefined ? {} : { host }),
+        ...(token === undefined ? {} : { token }),
+        ...(tokenFile === undefined ? {} : { tokenFile }),
+        timeoutMs: patience(row, options),
+      })
       return connected
     },
     print: (value, lines) => {

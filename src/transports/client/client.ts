@@ -63,7 +63,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     },
     close() {
       for (const stream of [...streams]) stream.close()
-      channel.close(new HoltError('Aborted', 'the client was closed'))
+      channel.close(new HoltError('Aborted', 'not connected: the client was closed'))
     },
   }
 }

@@ -30,7 +30,8 @@ export function refusedBy(path: string, thrown: unknown): HoltError {
   }
 }
 
-export const lost = (path: string, text: string, reason: string): HoltError => noHost(path, `${path}: ${text}`, reason)
+export const lost = (path: string, text: string, reason: string): HoltError =>
+  noHost(path, `not connected: ${path}: ${text}`, reason)
 
 function whatIsThere(path: string): string {
   const stats = statsOf(path)
