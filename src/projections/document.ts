@@ -63,11 +63,12 @@ export function listOf(value: unknown): readonly unknown[] {
   return items
 }
 
-function isList(value: unknown): boolean {
+/** A revoked proxy is none of anything, and throws when it is asked. */
+export function isList(value: unknown): value is readonly unknown[] {
   try {
     return Array.isArray(value)
   } catch {
-    return true
+    return false
   }
 }
 

@@ -1,6 +1,6 @@
 /** One call for every runtime, and one for a whole list. Total: whatever is handed in, the answer is a projection. */
 import { containerSubject, projectContainer } from './compose.ts'
-import { at, brief, isObject } from './document.ts'
+import { at, brief, isList, isObject } from './document.ts'
 import { projectTask, taskSubject } from './ecs.ts'
 import { podSubject, projectPod } from './kubernetes.ts'
 import { type Previous, type Projection, type Runtime, type Subject, undecidable } from './projection.ts'
@@ -65,8 +65,8 @@ export function projectAll(
 }
 
 function documentsOf(runtime: Runtime, answer: unknown): readonly unknown[] {
-  if (Array.isArray(answer)) return answer
-  const lists = RULES[runtime].lists.map((name) => at(answer, name)).filter(Array.isArray)
+  if (isList(answer)) return answer
+  const lists = RULES[runtime].lists.map((name) => at(answer, name)).filter(isList)
   return lists.length > 0 ? lists.flat() : [answer]
 }
 
