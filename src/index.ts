@@ -1,6 +1,8 @@
 /** The public names of the package `holt`. */
 export { AgentRef } from './actors/ref.ts'
 export { createHost } from './host/boot.ts'
+export type { CatalogItem, InstallAnswer, UninstallAnswer } from './host/catalog-answers.ts'
+export type { DrainOptions, DrainReport } from './host/drain.ts'
 export { Host, type Output } from './host/host.ts'
 export type { HostOptions } from './host/options.ts'
 export type { ShutdownReport } from './host/shutdown.ts'

@@ -101,6 +101,7 @@ export class Agent {
       intent: intent.intent,
       admission: intent.admission,
       superseded: this.successor !== null,
+      draining: this.inbox.draining,
       health: this.health,
       identityVerified: this.#identityVerified,
       alive: this.instance?.alive === true,
@@ -133,6 +134,7 @@ export class Agent {
 
   /** Where it is, in words, for those who are turned away. */
   whereabouts(): string {
+    if (this.inbox.draining) return `the host is draining, it is ${this.phase}`
     if (this.deps.shuttingDown()) return `the host is shutting down, it is ${this.phase}`
     const { intent } = this.standing
     return `it is ${this.phase}${intent === 'running' ? '' : ` (${intent})`}${this.startScheduled ? ', a start is scheduled' : ''}`
@@ -204,7 +206,7 @@ export class Agent {
     this.refresh()
     const { instance } = this
     if (instance !== null) {
-      const late = options.cause === 'suspended' ? 'suspended' : 'shutdown_timeout'
+      const late = options.cause === 'shutdown' ? 'shutdown_timeout' : options.cause
       if (options.graceMs <= 0) instance.terminate(options.cause)
       else instance.stop(options.cause, options.graceMs, late)
       if (options.abort) instance.abort('all', `agent '${this.id}' is told to end (${options.cause})`)
@@ -286,7 +288,7 @@ export class Agent {
     const standing = this.standing
     const mode = acceptance({
       phase: standing.phase,
-      running: mayTakeWork(classify(axesOf(standing))),
+      running: mayTakeWork(classify(axesOf({ ...standing, draining: false }))),
       suspended: standing.intent === 'suspended',
       successor: this.startScheduled || (standing.phase === 'BOOTING' && this.#incarnations > 1),
     })

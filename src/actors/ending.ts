@@ -3,7 +3,7 @@ import type { Told } from '../model/death.ts'
 
 /** How to end the instance that is there. */
 export interface EndOptions {
-  readonly cause: 'shutdown' | 'suspended' | 'shutdown_timeout'
+  readonly cause: 'shutdown' | 'suspended' | 'reclaimed' | 'shutdown_timeout'
   /** 0: at once. */
   readonly graceMs: number
   /** Abort what is in flight, once the gate is shut: nothing is begun in its place. */

@@ -22,6 +22,7 @@ export interface Counters {
 
 export const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
   not_accepting: 'ignored',
+  draining: 'ignored',
   no_handler: 'ignored',
   overflow: 'dropped',
   overloaded: 'dropped',

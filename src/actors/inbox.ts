@@ -46,6 +46,8 @@ export class Inbox {
   readonly #agent: string
   readonly #clock: Clock
   readonly #hooks: InboxHooks
+  /** The host is being drained: only other agents may still send. Written by `host/drain.ts`. */
+  draining = false
   #mode: Acceptance = 'ignore'
   #bound: number
   /** Messages from here on arrived while the agent was not ACTIVE; what counts against the capacity. */
@@ -86,7 +88,7 @@ export class Inbox {
   /** See {@link AgentRef.tell}. */
   tell(name: string, payload: unknown, options?: SendOptions, from?: string): boolean {
     if (this.#mode === 'deliver' && options === undefined && from === undefined) {
-      if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0) {
+      if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0 && !this.draining) {
         this.#push(name, encodePayload(payload), undefined)
         this.pump.kick()
         return true
@@ -158,7 +160,7 @@ export class Inbox {
     if (options?.signal?.aborted === true) {
       throw new HoltError('Aborted', `ask '${name}' was aborted before it was sent`, {}, options.signal.reason)
     }
-    if (this.#mode === 'ignore') throw this.notAccepting(name)
+    if (this.#mode === 'ignore' || (this.draining && from === undefined)) throw this.notAccepting(name)
     const exclusive = this.#hooks.isExclusive(name)
     if (exclusive && this.asks.isHeld(name)) {
       throw new HoltError('CommandBusy', `command '${name}' of agent '${this.#agent}' is exclusive and still runs`)
@@ -312,6 +314,7 @@ export class Inbox {
   /** The one door: the position, or {@link REFUSED} with the fate in `#refused`. */
   #offer(name: string, body: Body, meta: Meta | undefined): number {
     if (this.#mode === 'ignore') return this.#refuse(name, body, meta, 'not_accepting')
+    if (this.draining && meta?.from === undefined) return this.#refuse(name, body, meta, 'draining')
     if (this.#mode === 'deliver') {
       // An ask takes a place of its own, past the emits that wait for one: its caller has a deadline.
       const full = this.#isFull() || (this.#queue.length > 0 && meta?.awaited !== true && meta?.kind !== 'ask')

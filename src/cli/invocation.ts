@@ -58,6 +58,7 @@ export interface Options {
   readonly kinds?: string
   readonly access?: string
   readonly expiresIn?: string
+  readonly deadline?: string
   readonly grep?: string
   readonly tail?: number
   readonly cpu?: number

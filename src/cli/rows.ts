@@ -106,6 +106,17 @@ const HOST: readonly CommandRow[] = [
     load: async () => (await import('./down.ts')).down,
   },
   {
+    name: 'drain',
+    group: 'The host',
+    usage: '',
+    summary: 'take nothing more from outside, let agents work off what waits, and end the host',
+    example: 'drain --deadline 30s',
+    options: [{ flags: '--deadline TIME', text: 'for working off: 30s, 5m (default: 30s)' }, DRY_RUN],
+    timeoutMs: PATIENT_MS,
+    hostKeepsTime: true,
+    load: async () => (await import('./drain.ts')).drain,
+  },
+  {
     name: 'validate',
     group: 'The host',
     usage: '[DIR]',

@@ -235,6 +235,7 @@ export class Catalog {
     const fault = await this.#admit(entry, by)
     const instead = before === undefined ? '' : `, in place of ${before.version}`
     log.info({ agent: name, by }, `catalog: '${name}' ${version} is installed${instead}`)
+    this.#deps.report('catalog.installed', { name, version, by }, { agent: name })
     await this.#tidy(() => published.keep())
     await this.#tidy(() => sweepVersions(join(this.#root, name), basename(to)))
     return fault
@@ -278,6 +279,7 @@ export class Catalog {
     if (dryRun) return answer
     await this.#removeRows(name, agent, owned)
     log.info({ agent: name, by }, `catalog: '${name}' ${entry.version} is uninstalled`)
+    this.#deps.report('catalog.uninstalled', { name, by })
     await this.#tidy(() => rm(join(this.#root, name), { recursive: true, force: true }))
     if (owned) await this.#tidy(() => this.#removeLastWords(name))
     return answer

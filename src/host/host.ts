@@ -34,6 +34,7 @@ import { where } from '../streams/where.ts'
 import { AgentStreams } from './agent-streams.ts'
 import type { Catalog } from './catalog.ts'
 import type { DeadLetterOffice } from './dead-letters.ts'
+import { type Drain, drainer } from './drain.ts'
 import type { FactQuery } from './fact-log.ts'
 import type { HostParts } from './host-parts.ts'
 import { Inspections } from './inspect.ts'
@@ -55,6 +56,7 @@ const OUTPUT_LIMIT = 16_384
 export class Host {
   readonly directory = new Directory()
   readonly inspections: Inspections
+  readonly drain: Drain
   /** Figures for Prometheus. */
   readonly metrics: Metrics
   /** Who may call over the network. */
@@ -78,6 +80,7 @@ export class Host {
     this.tokens = parts.tokens
     const { watched } = parts.facts
     this.inspections = new Inspections({ ...parts, directory: this.directory })
+    this.drain = drainer({ ...parts, directory: this.directory, shutdown: (options) => this.shutdown(options) })
     this.metrics = new Metrics({ ...parts, directory: this.directory })
     const snapshotOf = (agent: Agent): AgentSnapshot => this.snapshotOf(agent)
     this.#views = new Views({ ...parts, directory: this.directory, snapshotOf })

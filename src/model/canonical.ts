@@ -38,6 +38,8 @@ export interface Standing {
   readonly intent: Intent
   readonly admission: Admission
   readonly superseded: boolean
+  /** Its host is being drained: it works off what it has, and takes nothing from outside. @default false */
+  readonly draining?: boolean
   readonly health: Health
   /** The newest instance reached ACTIVE once. */
   readonly identityVerified: boolean
@@ -65,7 +67,7 @@ export function axesOf(s: Standing): Axes {
   return {
     desiredStatus: WANTED[s.phase](s) ? 'running' : 'stopped',
     identityVerified: s.identityVerified,
-    acceptingWork: s.phase === 'ACTIVE' && s.admission === 'open' && !s.superseded,
+    acceptingWork: s.phase === 'ACTIVE' && s.admission === 'open' && !s.superseded && s.draining !== true,
     health: s.health,
     alive: s.alive,
   }

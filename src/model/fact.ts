@@ -21,6 +21,15 @@ export const FACTS = {
     (d) =>
       `the heaps of all agents add up to ${d.heapsMb} MB, and there are ${d.memoryMb} MB: lower limits.heapMb, or host fewer agents`,
   ),
+  'host.draining': fact<{ by: string; deadlineMs: number }>(
+    'info',
+    (d) => `host is draining (${d.by}), within ${d.deadlineMs} ms: it takes nothing more from outside`,
+  ),
+  'host.drained': fact<{ handled: number; waiting: string[] }>('info', ({ handled, waiting }) =>
+    waiting.length === 0
+      ? `host is drained: ${handled} messages were worked off`
+      : `${handled} messages were worked off; the time was up for: ${waiting.join(', ')}`,
+  ),
   'host.stopping': fact<{ by: string; deadlineMs: number }>(
     'info',
     (d) => `host is shutting down (${d.by}), within ${d.deadlineMs} ms`,
@@ -97,6 +106,11 @@ export const FACTS = {
     'info',
     (d) => `'${d.command}' of supervisor '${d.supervisor}' by ${d.by}: ${d.outcome}`,
   ),
+  'catalog.installed': fact<{ name: string; version: string; by: string }>(
+    'info',
+    (d) => `version ${d.version} of '${d.name}' installed by ${d.by}`,
+  ),
+  'catalog.uninstalled': fact<{ name: string; by: string }>('info', (d) => `'${d.name}' uninstalled by ${d.by}`),
   'schedule.fired': fact<{ schedule: string; dueAt: number; outcome: string; detail?: string }>(
     'debug',
     (d) => `schedule '${d.schedule}': ${d.outcome}${d.detail === undefined ? '' : ` (${d.detail})`}`,

@@ -29,6 +29,7 @@ export type MessageKind = 'event' | 'ask'
 /** Why a message is a dead letter. */
 export type DeadLetterReason =
   | 'not_accepting'
+  | 'draining'
   | 'overflow'
   | 'overloaded'
   | 'rejected'

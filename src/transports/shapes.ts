@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import type { CatalogItem, InstallAnswer, RemovedWith, UninstallAnswer } from '../host/catalog-answers.ts'
+import type { DrainReport } from '../host/drain.ts'
 import type { Output } from '../host/host.ts'
 import type { ShutdownReport } from '../host/shutdown.ts'
 import type { Access, CreatedToken, TokenView } from '../model/access.ts'
@@ -249,6 +250,7 @@ export const deadLetter = objectOf<DeadLetter>({
   at: number,
   reason: oneOf<DeadLetterReason>({
     not_accepting: true,
+    draining: true,
     overflow: true,
     overloaded: true,
     rejected: true,
@@ -311,7 +313,13 @@ export const output = objectOf<Output>({
   data: z.exactOptional(z.unknown()),
 })
 
-export const shutdownReport = objectOf<ShutdownReport>({ tookMs: number, killed: texts, stuck: texts })
+const endOfHost = { tookMs: number, killed: texts, stuck: texts }
+export const shutdownReport = objectOf<ShutdownReport>(endOfHost)
+export const drainReport = objectOf<DrainReport>({
+  ...endOfHost,
+  drained: z.array(z.strictObject({ agent: text, handled: whole })),
+  left: z.array(z.strictObject({ agent: text, waiting: whole })),
+})
 
 // --- catalog -----------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,16 @@ import { FACTS, type FactData, type FactKind, makeFact } from '../../src/model/f
 
 const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
   'host.started': [{ agents: 2, tookMs: 80 }, 'host is up: 2 agents settled in 80 ms'],
+  'host.draining': [
+    { by: 'ann', deadlineMs: 9000 },
+    'host is draining (ann), within 9000 ms: it takes nothing more from outside',
+  ],
+  'host.drained': [{ handled: 3, waiting: [] }, 'host is drained: 3 messages were worked off'],
+  'catalog.installed': [
+    { name: 'greeter', version: '1.0.0', by: 'ann' },
+    "version 1.0.0 of 'greeter' installed by ann",
+  ],
+  'catalog.uninstalled': [{ name: 'greeter', by: 'ann' }, "'greeter' uninstalled by ann"],
   'host.stopping': [{ by: 'SIGTERM', deadlineMs: 9000 }, 'host is shutting down (SIGTERM), within 9000 ms'],
   'host.heaps_exceed_memory': [
     { heapsMb: 6400, memoryMb: 4096 },

@@ -29,7 +29,21 @@ const NAMES = [
     'watch',
     'logs',
   ],
-  ...['start', 'stop', 'restart', 'pause', 'resume', 'activate', 'suspend', 'kill', 'emit', 'ask', 'purge', 'shutdown'],
+  ...[
+    'start',
+    'stop',
+    'restart',
+    'pause',
+    'resume',
+    'activate',
+    'suspend',
+    'kill',
+    'emit',
+    'ask',
+    'purge',
+    'shutdown',
+    'drain',
+  ],
   ...['replay', 'discard', 'catalog', 'install', 'uninstall', 'inspect', 'reload', 'reloadAll'],
   ...['tokens', 'tokenCreate', 'tokenRevoke'],
 ]
@@ -91,7 +105,7 @@ describe('the table', () => {
     expect(reading.filter(({ rest }) => rest?.verb !== 'GET')).toEqual([])
     expect(OPERATIONS.filter(({ access, rest }) => access !== 'read' && rest?.verb === 'GET')).toEqual([])
     const admin = OPERATIONS.filter(({ access }) => access === 'admin').map(({ name }) => name)
-    expect(admin).toEqual(['shutdown', 'install', 'uninstall', 'inspect', ...TOKENS])
+    expect(admin).toEqual(['shutdown', 'drain', 'install', 'uninstall', 'inspect', ...TOKENS])
     expect(OPERATIONS.filter(({ rest }) => rest === null).map(({ name }) => name)).toEqual(TOKENS)
   })
 })

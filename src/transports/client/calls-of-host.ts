@@ -1,5 +1,6 @@
 /** What each call takes and answers, as programs see it through `holt/client`. Types only, written by hand beside the table of operations. */
 import type { CatalogItem, InstallAnswer, UninstallAnswer } from '../../host/catalog-answers.ts'
+import type { DrainReport } from '../../host/drain.ts'
 import type { Inspected } from '../../host/inspect.ts'
 import type { ShutdownReport } from '../../host/shutdown.ts'
 import type { DeathRecord } from '../../model/death.ts'
@@ -74,6 +75,7 @@ export interface HostCalls {
   replay: Row<Letter, Fate | Forecast>
   discard: Row<Letter, DeadLetter | Forecast>
   shutdown: Row<Dry & { readonly timeoutMs?: number }, ShutdownReport | Forecast>
+  drain: Row<Dry & { readonly deadlineMs?: number }, DrainReport | Forecast>
   catalog: Row<Nothing, readonly CatalogItem[]>
   install: Row<Readonly<Record<string, unknown>> & { readonly source: string }, InstallAnswer>
   uninstall: Row<Readonly<Record<string, unknown>> & { readonly name: string }, UninstallAnswer>

@@ -50,6 +50,7 @@ export const ROUTES: Readonly<Record<string, ClientRoute>> = {
   replay: post('/dead-letters/{letter}/replay', 'letter'),
   discard: post('/dead-letters/{letter}/discard', 'letter'),
   shutdown: post('/shutdown'),
+  drain: post('/drain'),
   catalog: get('/catalog'),
   install: post('/catalog', 'source'),
   uninstall: remove('/catalog/{name}', 'name'),

@@ -1,5 +1,6 @@
 /** Operations on messages, and the end of the host. */
 import { z } from 'zod'
+import { drainForecast } from '../../host/drain.ts'
 import { emitForecast, letterForecast, purgeForecast, shutdownForecast } from '../../host/forecasts.ts'
 import { DEFAULT_ASK_TIMEOUT_MS } from '../../model/message.ts'
 import { handlerError } from '../handler-error.ts'
@@ -88,5 +89,17 @@ export const SENDING: readonly Operation[] = [
     cli: '[--timeout-ms N] [--dry-run]',
     run: (host, { dryRun: dry, ...input }, { who }) =>
       dry === true ? shutdownForecast(host.directory.all()) : host.shutdown({ ...input, by: who }),
+  }),
+  call({
+    name: 'drain',
+    summary: 'takes nothing more from outside, works off what waits, and ends the host; answers once it has ended',
+    access: 'admin',
+    input: z.strictObject({ deadlineMs: z.exactOptional(ms.min(0)), dryRun }),
+    output: z.union([shapes.drainReport, shapes.forecast]),
+    positional: [],
+    rest: { verb: 'POST', path: '/drain' },
+    cli: '[--deadline TIME] [--dry-run]',
+    run: (host, { dryRun: dry, ...input }, { who }) =>
+      dry === true ? drainForecast(host.directory.all()) : host.drain({ ...input, by: who }),
   }),
 ]
