@@ -16,6 +16,7 @@ import { EXIT } from './exit.ts'
 import type { Options, Run } from './invocation.ts'
 import { logPrinter } from './print.ts'
 import { reloadOnSave } from './reload-on-save.ts'
+import { serviceManagerOf } from './service-manager.ts'
 import { restOf } from './up-options.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -33,7 +34,11 @@ export const up: Run = async ({ args, options }) => {
   process.once('exit', () => leaveNothing(host, served))
   const ended = new Promise<string>((resolveEnded) => host.onClose(() => resolveEnded('socket')))
   // A signal while the fleet starts ends it as well; so does a start that fails, which the rejection tells.
-  const started = host.start().then(() => tellHowToAttach(log, served))
+  const manager = serviceManagerOf(host, log)
+  const started = host.start().then(() => {
+    tellHowToAttach(log, served)
+    manager.ready()
+  })
   const saves = options.watch === true ? reloadOnSave(host) : null
   host.onClose(() => saves?.close())
   const failed = new Promise<never>((_, reject) => started.catch(reject))

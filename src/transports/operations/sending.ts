@@ -98,7 +98,7 @@ export const SENDING: readonly Operation[] = [
     output: z.union([shapes.drainReport, shapes.forecast]),
     positional: [],
     rest: { verb: 'POST', path: '/drain' },
-    cli: '[--deadline TIME] [--dry-run]',
+    cli: '[--deadline-ms MS] [--dry-run]',
     run: (host, { dryRun: dry, ...input }, { who }) =>
       dry === true ? drainForecast(host.directory.all()) : host.drain({ ...input, by: who }),
   }),
