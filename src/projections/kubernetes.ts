@@ -78,10 +78,10 @@ function said(document: object, phase: string, statuses: readonly object[]): rea
     return state === null && restarts === 0 ? [] : [brief(`container '${name}' ${state ?? 'running'}${again}`)]
   })
   return [
-    `phase ${brief(phase)}`,
     ...(reason === null ? [] : [brief(reason)]),
     ...(message === null ? [] : [brief(message)]),
     ...containers,
+    `phase ${brief(phase)}`,
   ]
 }
 
@@ -96,7 +96,7 @@ function over({ document, subject, previous, statuses, reasons }: Pod): Projecti
       identityVerified: latchOfPod(document, statuses).verified ?? false,
       health: 'good',
       end,
-      reasons: [...reasons, ...why],
+      reasons: [...why, ...reasons],
     },
     previous,
   )
@@ -114,7 +114,7 @@ function terminating({ document, subject, previous, statuses, reasons }: Pod): P
       identityVerified: latchOfPod(document, statuses).verified ?? false,
       health: 'good',
       end,
-      reasons: [...reasons, 'deletionTimestamp is set', ...why],
+      reasons: ['deletionTimestamp is set', ...why, ...reasons],
     },
     previous,
   )
@@ -123,15 +123,15 @@ function terminating({ document, subject, previous, statuses, reasons }: Pod): P
 function wanted(pod: Pod): Projection {
   const { document, subject, phase, reasons } = pod
   if (phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown')
-    return undecidable(subject, [...reasons, 'this phase is not known here'], ['a phase of the Pod life cycle'])
+    return undecidable(subject, ['this phase is not known here', ...reasons], ['a phase of the Pod life cycle'])
   const containers = objectsAt(document, 'spec', 'containers')
   if (containers.length === 0)
-    return undecidable(subject, [...reasons, '`spec.containers` is missing'], ['the whole Pod, with its spec'])
+    return undecidable(subject, ['`spec.containers` is missing', ...reasons], ['the whole Pod, with its spec'])
   const sidecars = objectsAt(document, 'spec', 'initContainers').filter(
     (one) => textAt(one, 'restartPolicy') === 'Always',
   )
   if (![...containers, ...sidecars].some((one) => isObject(at(one, 'readinessProbe'))))
-    return notConforming(subject, [...reasons, 'no container has a readiness probe'], [SET_READINESS_PROBE])
+    return notConforming(subject, ['no container has a readiness probe', ...reasons], [SET_READINESS_PROBE])
   if (phase === 'Unknown' || textAt(document, 'status', 'reason') === 'NodeLost') return lost(pod)
   return phase === 'Pending' ? pending(pod) : running(pod)
 }
@@ -151,7 +151,7 @@ function pending({ document, subject, previous, statuses, reasons }: Pod): Proje
       alive: [...init, ...statuses].some(isRunning),
       identityVerified: false,
       health: stuck ? 'bad' : 'good',
-      reasons: [...reasons, ...why],
+      reasons: [...why, ...reasons],
     },
     previous,
   )
@@ -170,7 +170,7 @@ function lost({ document, subject, previous, statuses, reasons }: Pod): Projecti
       identityVerified: previous.identityVerified ?? latch.verified ?? true,
       health: 'bad',
       healthCause: 'unobservable',
-      reasons: [...reasons, 'its node cannot be seen'],
+      reasons: ['its node cannot be seen', ...reasons],
     },
     previous,
   )
@@ -183,13 +183,13 @@ function running(pod: Pod): Projection {
   if (ready === 'True')
     return conclude(
       subject,
-      { ...base, identityVerified: true, health: 'good', reasons: [...reasons, 'Ready'] },
+      { ...base, identityVerified: true, health: 'good', reasons: ['Ready', ...reasons] },
       previous,
     )
   if (ready !== 'False' && ready !== 'Unknown')
     return undecidable(
       subject,
-      [...reasons, ready === null ? 'it has no condition Ready' : `Ready is ${shown(ready)}, which is not known here`],
+      [ready === null ? 'it has no condition Ready' : `Ready is ${shown(ready)}, which is not known here`, ...reasons],
       ['the condition Ready in `status.conditions`'],
       ['Starting', 'Running', 'Unhealthy', 'Paused'],
     )
@@ -208,9 +208,9 @@ function running(pod: Pod): Projection {
       startingHealth: 'good',
       end: looping ? endOfContainer(down[0]!) : null,
       reasons: [
-        ...reasons,
         unseen ? 'whether it is Ready cannot be seen' : 'not Ready',
         ...(looping ? [] : latch.reasons),
+        ...reasons,
       ],
       wouldDecide: ['whether it was Ready before (`previous`)', 'when Ready changed (`lastTransitionTime`)'],
     },

@@ -18,6 +18,14 @@ const COMMA = 44
 const COLON = 58
 const NEWLINE = 10
 
+const END_OF_TEXT = /["\\]/g
+const BORDER = /["[\]{}]/g
+
+function find(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.exec(text)?.index ?? text.length
+}
+
 const isSpace = (code: number): boolean => code === 32 || code === NEWLINE || code === 13 || code === 9
 
 /** Within which list the elements are documents: at the top, in a field of the top object, or in none. */
@@ -53,7 +61,7 @@ export class DocumentSplitter {
    */
   *push(piece: string): Generator<string> {
     let from = 0
-    for (let i = 0; i < piece.length; i++) {
+    for (let i = this.#next(piece, 0); i < piece.length; i = this.#next(piece, i + 1)) {
       const code = piece.charCodeAt(i)
       if (this.#inText) {
         this.#text(piece, i, code)
@@ -82,6 +90,14 @@ export class DocumentSplitter {
     if (this.#place === 'line' && this.#held !== null) yield this.#held
     else if (this.#place !== 'between')
       throw new HoltError('InvalidInput', 'expected the end of a document, found the end of the input: it was cut off')
+  }
+
+  /** Where the next character is that may mean something: most of a text is passed over in one go. */
+  #next(piece: string, from: number): number {
+    const atKeys = this.#place === 'object' && this.#depth === 1
+    if (this.#inText) return atKeys || this.#escaped ? from : find(END_OF_TEXT, piece, from)
+    const inside = this.#place === 'list' ? this.#depth > this.#base : this.#place === 'object' && !atKeys
+    return inside ? find(BORDER, piece, from) : from
   }
 
   #bounded(text: string): string {

@@ -95,7 +95,7 @@ describe('holt classify', () => {
         axes: { desiredStatus: 'running', identityVerified: true, acceptingWork: false, health: 'bad', alive: false },
         healthCause: 'observed-bad',
         death: { cause: 'exit', class: 'crash', exitCode: 1 },
-        reasons: ['phase Running', "container 'main' CrashLoopBackOff, 3 restarts", 'not Ready'],
+        reasons: ['not Ready', "container 'main' CrashLoopBackOff, 3 restarts", 'phase Running'],
       },
     ])
   })
