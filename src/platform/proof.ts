@@ -15,8 +15,22 @@ export const prove = ({ credential, nonce, instance, epoch }: Challenge): string
   createHmac('sha256', credential).update(`${nonce}\n${instance}\n${epoch}`).digest('hex')
 
 /** Compares in constant time. */
-export function verify(challenge: Challenge, proof: string): boolean {
-  const expected = Buffer.from(prove(challenge))
-  const found = Buffer.from(proof)
+export const verify = (challenge: Challenge, proof: string): boolean => isEqual(prove(challenge), proof)
+
+function isEqual(first: string, second: string): boolean {
+  const expected = Buffer.from(first)
+  const found = Buffer.from(second)
   return expected.length === found.length && timingSafeEqual(expected, found)
+}
+
+/** Signs what the host writes down for itself, and knows it again; what anybody else has written it does not. */
+export interface HostSeal {
+  sign(text: string): string
+  verify(text: string, signature: string): boolean
+}
+
+/** @param key secret of this host; in memory only */
+export function hostSeal(key: string): HostSeal {
+  const sign = (text: string): string => createHmac('sha256', key).update(text).digest('hex')
+  return { sign, verify: (text, signature) => isEqual(sign(text), signature) }
 }

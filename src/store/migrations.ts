@@ -5,6 +5,7 @@
  */
 import type { Connection } from './connection.ts'
 import { isStateFault, stateFault } from './faults.ts'
+import { LEASES_SCHEMA } from './leases.ts'
 import { computed } from './rows.ts'
 import { FIRST_SCHEMA } from './schema.ts'
 
@@ -16,6 +17,7 @@ export interface Migration {
 /** In order; the first is number 1. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: 'first schema', up: (connection) => connection.exec(FIRST_SCHEMA) },
+  { name: 'leases', up: (connection) => connection.exec(LEASES_SCHEMA) },
 ]
 
 /** What marks a SQLite file as Holt's: 'holt' in ASCII. */

@@ -10,6 +10,7 @@ import { Deaths } from './deaths.ts'
 import { Effects } from './effects.ts'
 import { Facts } from './facts.ts'
 import { Instances } from './instances.ts'
+import { Leases } from './leases.ts'
 import { Mailboxes } from './mailboxes.ts'
 import type { Retention } from './retention.ts'
 import { Schedules } from './schedules.ts'
@@ -20,13 +21,14 @@ import { Vacuum } from './vacuum.ts'
 /** Tables in which every row belongs to an agent, besides `agents` itself. */
 const OF_AGENTS = [
   ...['counters', 'instances', 'deaths', 'facts', 'dead_letters', 'mailboxes', 'handled_messages', 'effects'],
-  ...['memory', 'sessions', 'session_entries', 'schedules', 'schedule_runs', 'channel_bindings'],
+  ...['memory', 'sessions', 'session_entries', 'schedules', 'schedule_runs', 'channel_bindings', 'leases'],
 ] as const
 
 export class Tables {
   readonly agents: Agents
   readonly counters: Counters
   readonly instances: Instances
+  readonly leases: Leases
   readonly deaths: Deaths
   readonly facts: Facts
   readonly deadLetters: DeadLetters
@@ -48,6 +50,7 @@ export class Tables {
     const fence = this.agents.fence.bind(this.agents)
     this.counters = new Counters(connection)
     this.instances = new Instances(connection)
+    this.leases = new Leases(connection)
     this.deaths = new Deaths(connection, retention)
     this.facts = new Facts(connection, retention)
     this.deadLetters = new DeadLetters(connection, retention)

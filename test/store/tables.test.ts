@@ -87,6 +87,7 @@ function fill(tx: Tables, agent: string): void {
   tx.agents.nextEpoch(agent)
   tx.counters.add(agent, { received: 1 })
   tx.instances.began({ agent, instance: `inst_${agent}`, epoch: 1, startedAt: 1 })
+  tx.leases.set({ agent, instance: `inst_${agent}`, epoch: 1, expiresAt: 1, signature: 's' })
   tx.deaths.add(death(1, agent))
   tx.facts.append([makeFact(tx.facts.lastSeq() + 1, 5, 'host.stopped', { killed: [], stuck: [] }, { agent })])
   tx.deadLetters.add(letter(agent))
@@ -125,7 +126,7 @@ describe('removing an agent', () => {
     const store = await tempStore({ dir })
     await store.write((tx) => ['a', 'b'].map((agent) => fill(tx, agent)))
     const before = rowsOf(dir, 'a')
-    expect(Object.keys(before)).toHaveLength(15)
+    expect(Object.keys(before)).toHaveLength(16)
     expect(Object.entries(before).filter(([, rows]) => rows !== 1)).toEqual([])
     await store.removeAgent('a')
     expect(Object.values(rowsOf(dir, 'a')).every((rows) => rows === 0)).toBe(true)
@@ -167,7 +168,7 @@ describe('a unit of work over several tables', () => {
 describe('the file', () => {
   const SCHEMA = [
     ...['agents', 'catalog', 'channel_bindings', 'counters', 'dead_letters', 'deaths', 'effects', 'facts'],
-    ...['handled_messages', 'instances', 'mailboxes', 'memory', 'meta', 'schedule_runs', 'schedules'],
+    ...['handled_messages', 'instances', 'leases', 'mailboxes', 'memory', 'meta', 'schedule_runs', 'schedules'],
     ...['session_entries', 'sessions', 'tokens'],
   ]
 
