@@ -2,31 +2,45 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 
 const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
+const COMMON: BuildOptions & { write: false } = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  // What the thread needs of the host's packages is bundled in, or imported only when used.
+  minifySyntax: true,
+  legalComments: 'none',
+  // Comlink's main is UMD, whose names an import cannot see.
+  mainFields: ['module', 'main'],
+  write: false,
+}
+
+/**
+ * The bootstrap of a thread is CommonJS: it is read in one step, where an ES module is opened, read and closed by a pool of
+ * the platform's, which leaves the file open when its thread is ended meanwhile.
+ */
 export async function bundleThreads(outdir: string): Promise<void> {
-  const { outputFiles } = await build({
-    entryPoints: {
-      'thread/main': source('thread/main.ts'),
-      'capabilities/pool-worker': source('capabilities/pool-worker.ts'),
-    },
-    outdir,
-    bundle: true,
-    splitting: true,
-    chunkNames: 'thread/[name]-[hash]',
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    // What the thread needs of the host's packages is bundled in, or imported only when used.
-    minifySyntax: true,
-    legalComments: 'none',
-    // Comlink's main is UMD, whose names an import cannot see.
-    mainFields: ['module', 'main'],
-    write: false,
-  })
-  await Promise.all(outputFiles.map(({ path, contents }) => replace(path, contents)))
+  const bundles = await Promise.all([
+    build({
+      ...COMMON,
+      entryPoints: { 'thread/main': source('thread/main.ts') },
+      outdir,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+    }),
+    build({
+      ...COMMON,
+      entryPoints: { 'capabilities/pool-worker': source('capabilities/pool-worker.ts') },
+      outdir,
+      format: 'esm',
+    }),
+  ])
+  await Promise.all(
+    bundles.flatMap(({ outputFiles }) => outputFiles.map(({ path, contents }) => replace(path, contents))),
+  )
 }
 
 /** Whole or not at all: a host of another test may be starting a thread from it at this moment. */

@@ -26,7 +26,7 @@ export interface Threads {
 
 /** From source the bundled bootstrap is the one of the last build. */
 const ENTRY = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/thread/main.js' : '../thread/main.js',
+  import.meta.url.endsWith('.ts') ? '../../dist/thread/main.cjs' : '../thread/main.cjs',
   import.meta.url,
 )
 
