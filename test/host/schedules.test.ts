@@ -26,7 +26,7 @@ it.each([
   ['once', 1],
   ['skip', 0],
   ['all', 3],
-] as const)('a suspended agent is not sent to; when it is activated, missed: %s', async (missed, sent) => {
+] as const)('C143 a suspended agent is not sent to; when it is activated, missed: %s', async (missed, sent) => {
   const kit = await ticking({ missed })
   await kit.finish(kit.host.agent('a').suspend())
   await kit.advance(200_000)
@@ -37,7 +37,7 @@ it.each([
   expect(runs.filter(({ outcome }) => outcome === 'handled')).toHaveLength(sent)
 })
 
-it('C143 a paused agent is sent to as ever, and its mailbox holds the event', async () => {
+it('a paused agent is sent to as ever, and its mailbox holds the event', async () => {
   const kit = await ticking({ overlap: 'parallel' })
   await kit.finish(kit.host.agent('a').pause())
   await kit.advance(120_500)
