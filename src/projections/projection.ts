@@ -46,6 +46,8 @@ export interface End {
 export interface Classified extends Subject {
   readonly status: Status
   readonly axes: Axes
+  /** In one word: why it ended, else why its health is bad; null where it is alive and well. */
+  readonly cause: End['cause'] | HealthCause | null
   /** Null while health is good. */
   readonly healthCause: HealthCause | null
   /** Null while it is alive, and where it has never lived. */
@@ -103,12 +105,15 @@ function classified(subject: Subject, found: Findings, identityVerified: boolean
   const cordoned = previous.cordoned === true
   const axes: Axes = { desiredStatus, identityVerified, acceptingWork: serving && !cordoned, health, alive }
   const status = classify(axes)
+  const healthCause = health === 'good' ? null : (found.healthCause ?? 'observed-bad')
+  const death = alive ? null : (found.end ?? null)
   return {
     ...subject,
     status,
     axes,
-    healthCause: health === 'good' ? null : (found.healthCause ?? 'observed-bad'),
-    death: alive ? null : (found.end ?? null),
+    cause: death?.cause ?? healthCause,
+    healthCause,
+    death,
     reasons: status === 'Paused' ? [...found.reasons, 'the control plane has cordoned it'] : found.reasons,
   }
 }

@@ -93,6 +93,7 @@ describe('holt classify', () => {
         attributes: { service: null, replica: 'digger', version: '3.20' },
         status: 'Unhealthy',
         axes: { desiredStatus: 'running', identityVerified: true, acceptingWork: false, health: 'bad', alive: false },
+        cause: 'exit',
         healthCause: 'observed-bad',
         death: { cause: 'exit', class: 'crash', exitCode: 1 },
         reasons: ['not Ready', "container 'main' CrashLoopBackOff, 3 restarts", 'phase Running'],
@@ -157,6 +158,23 @@ describe('holt classify', () => {
     })
     expect(err).toMatch(message)
     expect(exit).toBe(code)
+  })
+
+  it('C149 reads a file with a byte-order mark and CRLF as one without', async () => {
+    const text = JSON.stringify(pods, null, 2)
+    const plain = await piped('kubernetes - --json', text)
+    const marked = await piped('kubernetes - --json', `\ufeff${text.replaceAll('\n', '\r\n')}`)
+    expect(marked).toEqual(plain)
+  })
+
+  it('survives documents that are nested without end, and refuses those that are too large', async () => {
+    const deep = `[${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${JSON.stringify(pods.items[0])}]`
+    const { exit, out } = await piped('kubernetes - --json', deep)
+    expect(exit).toBe(0)
+    expect(lines(out).map(({ status }) => status)).toEqual(['undecidable', 'Running'])
+    const large = await piped('kubernetes -', `[{"a":"${'x'.repeat(5 * 1024 * 1024)}"}]`)
+    expect(large.exit).toBe(2)
+    expect(large.err).toContain('expected documents of at most 4096 Ki characters')
   })
 
   it('tells what it had read before the input broke', async () => {

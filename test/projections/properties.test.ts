@@ -66,6 +66,7 @@ function holds(projection: Projection): void {
     if (projection.death !== null) expect([...DEATH_CAUSES, 'undecidable']).toContain(projection.death.cause)
     if (projection.axes.alive) expect(projection.death).toBeNull()
     expect(projection.healthCause === null).toBe(projection.axes.health === 'good')
+    expect(projection.cause).toBe(projection.death?.cause ?? projection.healthCause)
   }
 }
 

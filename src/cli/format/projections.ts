@@ -22,18 +22,12 @@ export function projectionLines(projections: readonly Projection[], head: boolea
   const rows = projections.map((one): Cell[] => [
     one.name,
     { text: wordOf(one.status), colour: statusColour(one.status) ?? 'yellow' },
-    causeOf(one),
+    ('cause' in one ? one.cause : null) ?? '-',
     one.attributes.version ?? '-',
     whyOf(one),
   ])
   const lines = table(COLUMNS, rows, look)
   return head ? lines : lines.slice(1)
-}
-
-/** Why it ended, or why its health is bad. */
-function causeOf(one: Projection): string {
-  if (one.status === 'undecidable' || one.status === 'not-conforming') return '-'
-  return one.death?.cause ?? one.healthCause ?? '-'
 }
 
 function whyOf(one: Projection): string {
