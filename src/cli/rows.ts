@@ -247,8 +247,8 @@ const LOOKING: readonly CommandRow[] = [
   {
     name: 'classify',
     group: 'Looking',
-    usage: 'ecs|kubernetes|compose FILE|-',
-    summary: 'the status of instances of another runtime, from its own JSON',
+    usage: 'RUNTIME FILE|-',
+    summary: 'the status of instances of ecs, kubernetes or compose, from their own JSON',
     example: 'classify kubernetes pods.json',
     options: [
       { flags: '--previous FILE', text: 'what an earlier run printed with --json: which were past their start' },

@@ -151,7 +151,7 @@ describe('holt classify', () => {
     ['docker -', '[]', /expected a runtime, one of ecs, kubernetes, compose, found 'docker'/, 2],
     ['ecs missing.json', '', /ENOENT/, 2],
     ['ecs .', '', /EISDIR/, 2],
-    ['ecs', '', /expected ecs\|kubernetes\|compose FILE\|-/, 2],
+    ['ecs', '', /expected RUNTIME FILE\|-/, 2],
   ])('%s refuses %j', async (words, text, message, code) => {
     const { exit, err } = await holt(['classify', ...words.split(' ')], {
       io: { cwd: dir, stdin: () => bytes([text]) },
