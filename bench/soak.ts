@@ -1,5 +1,5 @@
 /**
- * `npm run soak -- [MINUTES]`: 50 agents, one random death every 50 ms (a throw, an exit, a kill, an own stop), for ten
+ * `npm run soak -- [MINUTES]`: 50 agents, one random death every 50 ms of one that is up (a throw, an exit, a kill, an own stop), for ten
  * minutes. Prints what the process holds every half minute and what the host looks like 5 s after the last death, and
  * ends with 1 where something has leaked or an agent has not come back.
  */
@@ -73,8 +73,10 @@ async function soak(host: SoakHost, minutes: number): Promise<Sample[]> {
   const agents = host.agents()
   const begun = performance.now()
   for (let n = 1; performance.now() - begun < minutes * 60_000; n++) {
-    const agent = agents[Math.floor(Math.random() * agents.length)]!
-    WAYS[Math.floor(Math.random() * WAYS.length)]!(agent)
+    // One that is not up would only keep its death waiting in its mailbox.
+    const up = agents.filter(({ phase }) => phase === 'ACTIVE')
+    const agent = up[Math.floor(Math.random() * up.length)]
+    if (agent !== undefined) WAYS[Math.floor(Math.random() * WAYS.length)]!(agent)
     if (performance.now() - begun >= samples.length * SAMPLE_MS) {
       samples.push(sample())
       say(sampleLine((performance.now() - begun) / 60_000, samples.at(-1)!))
