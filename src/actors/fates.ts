@@ -5,6 +5,7 @@
 import type { DeadLetterReason, Fate } from '../model/message.ts'
 import type { Body } from '../model/payload.ts'
 import type { DeadLetters } from './dead-letters.ts'
+import { Fenced } from './fence.ts'
 import type { Letter, Meta } from './mailbox.ts'
 
 /** Counts over the life of the agent. */
@@ -40,6 +41,8 @@ export const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
 
 export class Fates {
   readonly counters: Counters = { received: 0, completed: 0, failed: 0, dropped: 0, ignored: 0, staleEpoch: 0 }
+  /** What instances said that were not to be heard. */
+  readonly fenced = new Fenced()
   readonly #deadLetters: DeadLetters
   /** Told of each message that was not handled. */
   onBuried: ((meta: Meta | undefined) => void) | null = null

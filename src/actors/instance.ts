@@ -10,11 +10,7 @@ import {
   BELL,
   type DataFromThread,
   type DataToThread,
-  type Flush,
   type FromThread,
-  type ModuleSource,
-  type Mount,
-  type RoleInfo,
   type ToThread,
   WIRE_VERSION,
 } from '../model/wire.ts'
@@ -22,47 +18,11 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import { newSecret } from '../platform/id.ts'
 import { type Challenge, verify } from '../platform/proof.ts'
 import { Inspection } from './inspection.ts'
+import type { InstanceHooks, InstanceSpec } from './instance-spec.ts'
 import type { Link } from './pump.ts'
-import type { Thread, Threads } from './spawn.ts'
+import type { Thread } from './spawn.ts'
 
-/** What one instance is made from. */
-export interface InstanceSpec {
-  readonly id: string
-  readonly agent: string
-  readonly epoch: number
-  readonly threads: Threads
-  readonly heapMb: number
-  readonly concurrency: number
-  readonly durable: boolean
-  /** How often it gives a sign of life. */
-  readonly heartbeatMs: number
-  readonly bootTimeoutMs: number
-  /** For the stop hooks of an instance that ends itself; when it is told to end, whoever tells it sets the time. */
-  readonly stopTimeoutMs: number
-  readonly env: Readonly<Record<string, string>>
-  readonly roles: readonly ModuleSource[]
-  readonly mounts: readonly Mount[]
-  /** Serves the capabilities over the port until the instance ends; returns what ends it. Null: nothing is lent. */
-  readonly lend: ((port: MessagePort, isCurrent: () => boolean) => { close(): void }) | null
-}
-
-export interface InstanceHooks {
-  onReady(roles: readonly RoleInfo[]): void
-  /** Nothing runs any more since `pause` number `n`. */
-  onPaused(n: number): void
-  onBell(): void
-  onFlush(flush: Flush): void
-  /** Lines, log entries, histograms and counts. */
-  onOutput(message: Extract<FromThread, { type: 'lines' | 'log' | 'histogram' | 'handlers' }>): void
-  /** So many lines more were printed faster than they could be taken. */
-  onLost(what: 'lines' | 'sends', count: number): void
-  /** It was to end so long ago and has not: its thread is inside a native call. Once. */
-  onUnkillable(afterMs: number): void
-  /** A thread that had been given up has ended. */
-  onGivenUpEnded(): void
-  /** Last of all, once: everything it had posted has been taken. */
-  onEnded(evidence: Evidence & { readonly failedSeq: number | undefined }): void
-}
+export type { InstanceHooks, InstanceSpec } from './instance-spec.ts'
 
 /** Ending an idle or a looping thread takes 1 to 6 ms; one that has not ended by then is inside a native call. */
 const UNKILLABLE_MS = 1000
@@ -84,11 +44,19 @@ export class Instance implements Link {
   readonly startedAtWall: number
   alive = true
   readonly inspection: Inspection
+  /** What became of the challenge since it was fenced. */
+  proof: 'none' | 'asked' | 'proved' | 'wrong' = 'none'
+  fencedWith: readonly number[] | null = null
   readonly #spec: InstanceSpec
   readonly #hooks: InstanceHooks
   readonly #clock: Clock
   readonly #data: MessagePort
-  readonly #challenge: Challenge
+  #challenge: Challenge
+  /** What it has said while it is fenced, in order; no more than window and credits allow. */
+  readonly #held: DataFromThread[] = []
+  /** Nothing it says is to be heard any more. */
+  #shut = false
+  #paused = false
   #worker: Thread | null = null
   #lent: { close(): void } | null = null
   #step: BootStep = 'thread'
@@ -138,13 +106,45 @@ export class Instance implements Link {
 
   /** Begins nothing from here on; `onPaused(n)` follows when what runs has ended. */
   pause(n: number): void {
+    this.#paused = true
     this.recorder.write(CELL.pause, 1)
     this.#control({ type: 'pause', n })
   }
 
   resume(): void {
+    this.#paused = false
+    if (this.fencedWith !== null) return
     this.recorder.write(CELL.pause, 0)
     this.#control({ type: 'resume' })
+  }
+
+  /** How much of what it has said is held back. */
+  get held(): number {
+    return this.#held.length
+  }
+
+  /** Its lease is lost: it begins nothing more, and what it says is held back until {@link unfence}. */
+  fence(): void {
+    if (!this.alive || this.fencedWith !== null) return
+    this.fencedWith = this.recorder.inFlight()
+    this.proof = 'none'
+    this.recorder.write(CELL.pause, 1)
+  }
+
+  /** It is to prove its identity again; `proof` says what came of it. */
+  challenge(): void {
+    this.#challenge = { ...this.#challenge, nonce: newSecret() }
+    this.proof = 'asked'
+    this.#control({ type: 'challenge', nonce: this.#challenge.nonce })
+  }
+
+  /** It is to be heard again: what was held back is taken, in order. */
+  unfence(): void {
+    if (!this.alive || this.fencedWith === null) return
+    this.fencedWith = null
+    this.proof = 'none'
+    for (const message of this.#held.splice(0)) this.#onData(message)
+    if (!this.#paused && this.#stopBy === Number.POSITIVE_INFINITY) this.resume()
   }
 
   abort(seqs: readonly number[] | 'all', reason: string): void {
@@ -180,7 +180,7 @@ export class Instance implements Link {
 
   /** A thread that cannot be ended is waited for no longer: nothing it says is heard any more. */
   giveUp(): void {
-    this.#onExit(0)
+    if (this.alive) this.#end(0)
   }
 
   #kill(): void {
@@ -245,7 +245,7 @@ export class Instance implements Link {
   #lend(): MessagePort | null {
     if (this.#spec.lend === null) return null
     const { port1, port2 } = new MessageChannel()
-    this.#lent = this.#spec.lend(port1, () => this.alive)
+    this.#lent = this.#spec.lend(port1, () => this.alive && this.fencedWith === null)
     return port2
   }
 
@@ -303,8 +303,13 @@ export class Instance implements Link {
   }
 
   #onProof({ version, proof }: { version: number; proof: string }): void {
-    this.#step = 'credential'
+    if (!this.#ready) this.#step = 'credential'
     if (this.#loading !== null) return this.#kill()
+    if (this.#ready) {
+      // An answer that comes when nobody has asked is no proof of anything.
+      if (this.proof === 'asked') this.proof = verify(this.#challenge, proof) ? 'proved' : 'wrong'
+      return
+    }
     if (version !== WIRE_VERSION) {
       const text = `the thread speaks version ${version} of the wire, the host ${WIRE_VERSION}: build again`
       return this.#refused('credential', new HoltError('BootFailed', text))
@@ -324,24 +329,41 @@ export class Instance implements Link {
   }
 
   #onData(message: DataFromThread): void {
-    if (message === BELL) this.#hooks.onBell()
+    if (this.#shut) {
+      if (message !== BELL) this.#hooks.onFenced(message)
+    } else if (this.fencedWith !== null) this.#held.push(message)
+    else if (message === BELL) this.#hooks.onBell()
     else this.#hooks.onFlush(message)
   }
 
   #onExit(exitCode: number): void {
-    if (!this.alive) return this.#hooks.onGivenUpEnded()
+    const givenUp = !this.alive
+    if (givenUp) this.#drain()
+    else this.#end(exitCode)
+    this.#data.close()
+    this.#lent?.close()
+    this.#worker = null
+    if (givenUp) this.#hooks.onGivenUpEnded()
+  }
+
+  /** What was posted just before the end is still in the port now and then; it counts. */
+  #drain(): void {
+    for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {
+      this.#onData(left.message as DataFromThread)
+    }
+  }
+
+  /** It lives no more for its agent; the ports stay open for as long as its thread may say something. */
+  #end(exitCode: number): void {
     this.alive = false
     this.#timer?.cancel()
     this.#loading?.cancel()
     this.#unkillable?.cancel()
-    // What was posted just before the end is still in the port now and then; it counts.
-    for (let left = receiveMessageOnPort(this.#data); left !== undefined; left = receiveMessageOnPort(this.#data)) {
-      this.#onData(left.message as DataFromThread)
-    }
+    this.#drain()
+    this.#shut = true
+    for (const message of this.#held.splice(0)) this.#onData(message)
     this.#tellLost(0)
     this.inspection.end()
-    this.#data.close()
-    this.#lent?.close()
     this.#hooks.onEnded({
       ...(this.#told === undefined ? {} : { told: this.#told }),
       ...(this.#seen === undefined ? {} : { seen: this.#seen }),
@@ -352,7 +374,6 @@ export class Instance implements Link {
       step: this.#step,
       failedSeq: this.#failedSeq,
     })
-    this.#worker = null
   }
 }
 

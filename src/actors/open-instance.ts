@@ -2,6 +2,7 @@
 import type { RoleInfo } from '../model/wire.ts'
 import type { Agent } from './agent.ts'
 import { instanceSpec, type Prepared } from './agent-spec.ts'
+import { refuse } from './fence.ts'
 import { type Ended, Instance } from './instance.ts'
 import { Outbound } from './outbound.ts'
 
@@ -42,7 +43,11 @@ export function openInstance(agent: Agent, opening: Opening, events: InstanceEve
       },
       onLost: (what, count) => deps.report('agent.lost', { what, count }, subject),
       onUnkillable: (afterMs) => events.onUnkillable(instance, afterMs),
-      onGivenUpEnded: () => deps.report('agent.unkillable_ended', {}, subject),
+      onFenced: (flush) => refuse(agent, instance, flush),
+      onGivenUpEnded: () => {
+        agent.inbox.fates.fenced.flush(agent, epoch)
+        deps.report('agent.unkillable_ended', {}, subject)
+      },
       onEnded: (ended) => events.onEnded(instance, ended),
     },
     deps.clock,

@@ -15,6 +15,8 @@ import type { Mailbox } from './mailbox.ts'
 /** The way into one instance. */
 export interface Link {
   readonly recorder: FlightRecorder
+  /** What was in flight when it was fenced: what is done since then is not believed. Null: it is not fenced. */
+  readonly fencedWith?: readonly number[] | null
   post(message: DataToThread, transfer?: ArrayBuffer[]): void
 }
 
@@ -140,7 +142,7 @@ export class Pump {
   /** Forgets what is done. Cheap; reads the recorder. */
   reclaim(): void {
     const link = this.#link
-    if (link === null) return
+    if (link === null || (link.fencedWith ?? null) !== null) return
     this.#readDone(link)
     if (link.recorder.concurrency <= 1) {
       this.#mailbox.settleTo(this.#base + this.#done + 1)
@@ -179,11 +181,13 @@ export class Pump {
   detach(): Remains {
     const link = this.#link
     if (link === null) return { inFlight: [], begunTo: this.#mailbox.head - 1, doneCount: 0, unflushed: 0 }
-    this.#readDone(link)
+    const { fencedWith = null } = link
+    if (fencedWith === null) this.#readDone(link)
     const begun = this.#absolute(link.recorder.read(CELL.begun))
-    const inFlight = link.recorder
-      .inFlight()
-      .map((seq) => ({ seq: this.#absolute(seq), position: this.positionOf(seq) }))
+    const inFlight = (fencedWith ?? link.recorder.inFlight()).map((seq) => ({
+      seq: this.#absolute(seq),
+      position: this.positionOf(seq),
+    }))
     const unflushed = link.recorder.unflushed()
     this.#link = null
     this.#armed = false

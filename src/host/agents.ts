@@ -127,11 +127,8 @@ function preparer(
   const { registry, cacheDir, manifest, report, host, compile } = parts
   const onRefused = (what: string, stale: boolean): void => {
     const agent = host.directory.get(id)
-    const current = agent.instance?.epoch ?? 0
-    if (stale) {
-      agent.inbox.fates.counters.staleEpoch++
-      report('message.stale_epoch', { what, epoch: 0, current }, { agent: id })
-    } else report('capability.refused', { what }, { agent: id })
+    if (stale) agent.inbox.fates.fenced.add(agent, 'capability', 1, 0)
+    else report('capability.refused', { what }, { agent: id })
   }
   const of = { id, readManifest, registry, cacheDir, fleetDir: manifest.dir, compile }
   return () => prepare({ ...of, onRefused, onAccepted, onEnv: (env) => parts.secrets.learn(Object.values(env)) })

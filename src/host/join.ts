@@ -34,6 +34,7 @@ import { createFacts } from './facts.ts'
 import { Host, type HostParts } from './host.ts'
 import { intentReader } from './intents.ts'
 import { restoreMailbox } from './journals.ts'
+import { openLeases } from './leases.ts'
 import { Logs } from './logs.ts'
 import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Records } from './records.ts'
@@ -171,7 +172,7 @@ class Assembly implements Joined {
       fleetChanges: async () => (manifest.file === null ? [] : fleetChanges(manifest, await loadFleet(manifest.dir))),
     })
     this.#catalog = this.#openCatalog()
-    this.#watch = startWatch(() => this.host.directory.all(), clock)
+    this.#watch = startWatch(() => this.host.directory.all(), clock, openLeases(store, clock, parts.lease))
   }
 
   // --- who is handed what ------------------------------------------------------------------------------------------

@@ -102,6 +102,12 @@ function ofMessages(parts: SeriesParts): Series[] {
       AGENT,
       each(parts, ({ inbox }) => inbox.fates.counters.staleEpoch),
     ),
+    counter(
+      'holt_fenced_total',
+      'The same, by kind.',
+      ['agent', 'kind'],
+      some(parts, ({ inbox }) => Object.entries(inbox.fates.fenced.counts())),
+    ),
     gauge(
       'holt_mailbox_depth',
       'Messages that wait.',

@@ -5,6 +5,7 @@ import { HoltError } from '../model/error.ts'
 import { MAX_TIMER_MS } from '../platform/clock.ts'
 import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/log.ts'
 import { MEMORY } from '../store/database.ts'
+import { LEASE_TERMS, type LeaseTerms } from '../supervisor/lease.ts'
 import { checkLogOptions, type LogOptions } from './logs.ts'
 
 export interface HostOptions {
@@ -26,6 +27,11 @@ export interface HostOptions {
   readonly logs?: Partial<LogOptions>
   /** One deadline over the whole of `shutdown`, ms. @default 10000 */
   readonly shutdownTimeoutMs?: number
+  /**
+   * How long an instance may be silent before it is fenced (`ttlMs`; 0: there are no leases), how often that is written
+   * down, and how long it has then to prove its identity again. @default 15000, 5000, 30000
+   */
+  readonly lease?: Partial<LeaseTerms>
   /** A larger fleet is refused before anything starts: each agent is a thread, of 6 MB and more. @default 2000 */
   readonly maxAgents?: number
 }
@@ -39,6 +45,7 @@ export interface CheckedOptions {
   readonly logs: LogOptions
   readonly shutdownTimeoutMs: number
   readonly maxAgents: number
+  readonly lease: LeaseTerms
 }
 
 const DEFAULT_SHUTDOWN_MS = 10_000
@@ -68,7 +75,23 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     logs: checkLogOptions(options.logs),
     shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
     maxAgents: checkCount(maxAgents),
+    lease: checkLease(options.lease),
   }
+}
+
+function checkLease(given: Partial<LeaseTerms> | undefined): LeaseTerms {
+  if (given === undefined) return LEASE_TERMS
+  if (typeof given !== 'object' || given === null) throw wrong('lease', 'an object', given)
+  for (const [name, ms] of Object.entries(given)) {
+    if (!Object.hasOwn(LEASE_TERMS, name)) throw wrong('lease', `only ${Object.keys(LEASE_TERMS).join(', ')}`, name)
+    if (ms !== undefined && !(Number.isFinite(ms) && ms >= 0 && ms <= MAX_TIMER_MS))
+      throw wrong(`lease.${name}`, `a number from 0 to ${MAX_TIMER_MS}`, ms)
+  }
+  const ttlMs = given.ttlMs ?? LEASE_TERMS.ttlMs
+  const renewEveryMs = given.renewEveryMs ?? Math.min(LEASE_TERMS.renewEveryMs, ttlMs / 3)
+  if (ttlMs > 0 && !(renewEveryMs > 0 && renewEveryMs < ttlMs))
+    throw wrong('lease.renewEveryMs', `more than 0 and less than ttlMs (${ttlMs})`, renewEveryMs)
+  return { ttlMs, renewEveryMs, recoverMs: given.recoverMs ?? LEASE_TERMS.recoverMs }
 }
 
 function checkCount(count: number): number {

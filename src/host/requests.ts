@@ -4,6 +4,7 @@
  */
 import type { Agent } from '../actors/agent.ts'
 import type { Directory } from '../actors/directory.ts'
+import { kindOfRequest } from '../actors/fence.ts'
 import { messageIdOf } from '../actors/flush.ts'
 import type { Watches } from '../actors/watches.ts'
 import { HoltError } from '../model/error.ts'
@@ -50,5 +51,14 @@ const REQUESTS = {
 export async function request(deps: RequestDeps, from: string, name: string, payload: unknown): Promise<unknown> {
   const run: Request | undefined = Object.hasOwn(REQUESTS, name) ? REQUESTS[name as keyof typeof REQUESTS] : undefined
   if (run === undefined) throw new HoltError('NoSuchOperation', `the host has no request '${name}'`)
-  return run(deps, deps.directory.get(from), payload as never)
+  const agent = deps.directory.get(from)
+  const epoch = agent.instance?.epoch ?? 0
+  try {
+    return await run(deps, agent, payload as never)
+  } catch (error) {
+    // The store has refused it: a newer instance is in force by now.
+    if (error instanceof HoltError && error.code === 'StaleEpoch')
+      agent.inbox.fates.fenced.add(agent, kindOfRequest(name), 1, epoch)
+    throw error
+  }
 }

@@ -59,6 +59,7 @@ export class Views {
       invocationMetrics: agent.invocations.metrics(),
       channels: channels().of(id),
       schedules: scheduler().list(id),
+      fenced: agent.inbox.fates.fenced.counts(),
       limits: {
         heapMb: limits.heapMb,
         bootTimeoutMs: limits.bootTimeoutMs,

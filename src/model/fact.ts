@@ -69,9 +69,19 @@ export const FACTS = {
       ? `'${d.name}' is a dead letter: ${d.reason}`
       : `${d.count} more dead letters (${d.reason}), the last one '${d.name}'`,
   ),
-  'message.stale_epoch': fact<{ what: string; epoch: number; current: number }>(
+  'message.stale_epoch': fact<{ what: string; epoch: number; current: number; count: number }>('warn', (d) => {
+    const what = d.count === 1 ? `${d.what} of epoch ${d.epoch}` : `${d.count} times ${d.what} of epoch ${d.epoch}`
+    return `${what} refused: ${d.epoch === d.current ? 'it is fenced' : `epoch ${d.current} is in force`}`
+  }),
+  'agent.lease_lost': fact<{ silentMs: number; recoverMs: number }>(
     'warn',
-    (d) => `${d.what} of epoch ${d.epoch} refused: epoch ${d.current} is in force`,
+    (d) =>
+      `its lease is lost after ${d.silentMs} ms without a sign of life: fenced, and ended unless it proves its identity within ${d.recoverMs} ms`,
+  ),
+  'agent.lease_regained': fact<{ lostForMs: number; held: number }>(
+    'info',
+    (d) =>
+      `has proved its identity again after ${d.lostForMs} ms: it has its lease, what it had said is taken (${d.held})`,
   ),
   'capability.refused': fact<{ what: string }>('warn', (d) => `a capability call was refused: ${d.what}`),
   'supervisor.gave_up': fact<{

@@ -38,6 +38,8 @@ export interface AgentDetail extends AgentSnapshot {
   /** Those it is bound to, by name. */
   readonly channels: readonly string[]
   readonly schedules: readonly ScheduleView[]
+  /** What instances said that were fenced or had been replaced, by kind (`reply`, `memory`, ...): refused, and counted. */
+  readonly fenced: Readonly<Record<string, number>>
   readonly limits: Limits
 }
 

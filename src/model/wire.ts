@@ -10,7 +10,7 @@ import type { HandlerCounts } from './handler-counts.ts'
 import type { BodyColumn } from './payload.ts'
 
 /** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
-export const WIRE_VERSION = 1
+export const WIRE_VERSION = 2
 
 /** Where requests to the host itself go; no agent can have this id. */
 export const HOST_ADDRESS = 'holt:host'
@@ -64,6 +64,8 @@ export type ToThread =
   | { readonly type: 'abort'; readonly seqs: readonly number[] | 'all'; readonly reason: string }
   /** Begin a CPU profile, or end it; answer `profiled` with this number. */
   | { readonly type: 'profile'; readonly n: number; readonly on: boolean }
+  /** Prove your identity again, over this nonce; answer `proof`. */
+  | { readonly type: 'challenge'; readonly nonce: string }
   /** Finish what has begun, run the stop hooks, end. */
   | { readonly type: 'stop'; readonly graceMs: number }
 

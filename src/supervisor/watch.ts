@@ -7,7 +7,8 @@ import type { Instance } from '../actors/instance.ts'
 import { CELL } from '../model/flight-recorder.ts'
 import { WATERMARK } from '../model/heap.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
-import { judgeLife } from './watchdog.ts'
+import type { Leases, Sighting } from './leases.ts'
+import { CALM_MS, judgeLife } from './watchdog.ts'
 
 /** Half a heartbeat: what a thread reports is seen soon after. */
 const TICK_MS = 250
@@ -22,24 +23,38 @@ interface Seen {
   /** For how long the same oldest delivery has been in flight, by ticks; lags are not counted. */
   busyForMs: number
   unresponsive: boolean
+  /** For how long it has been well in a row, by ticks. */
+  goodForMs: number
 }
 
-/** Watches these agents until cancelled. */
-export function startWatch(agents: () => readonly Agent[], clock: Clock): Timer {
+/** Watches these agents until cancelled. Where there are leases, each tick renews them. */
+export function startWatch(agents: () => readonly Agent[], clock: Clock, leases: Leases | null = null): Timer {
   const seen = new WeakMap<Instance, Seen>()
   let last = clock.now()
   return clock.every(TICK_MS, () => {
     const now = clock.now()
     const lagMs = Math.max(0, now - last - TICK_MS)
     last = now
-    for (const agent of agents()) look(agent, seen, now, lagMs)
+    const sightings: Sighting[] = []
+    for (const agent of agents()) {
+      const sighting = look(agent, seen, now, lagMs, leases)
+      if (sighting !== null) sightings.push(sighting)
+    }
+    leases?.tick(sightings, TICK_MS, lagMs)
   })
 }
 
-function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: number): void {
+/** Acts on what it sees of an agent's instance. @returns what its lease is judged by; null where nobody is to be judged */
+function look(
+  agent: Agent,
+  seen: WeakMap<Instance, Seen>,
+  now: number,
+  lagMs: number,
+  leases: Leases | null,
+): Sighting | null {
   const { instance, phase } = agent
   // A boot has its own time-out, an end its own deadline.
-  if (instance === null || phase === 'BOOTING' || phase === 'STOPPING') return
+  if (instance === null || phase === 'BOOTING' || phase === 'STOPPING') return null
   const { limits } = agent.spec
   const oldest = instance.recorder.inFlight()[0]
   const busy = oldest !== undefined
@@ -52,6 +67,7 @@ function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: n
     progressedAt: before?.done === done ? before.progressedAt : now,
     busyForMs: same ? before.busyForMs + TICK_MS : 0,
     unresponsive: before?.unresponsive ?? false,
+    goodForMs: before?.goodForMs ?? 0,
   }
   const heartbeatAgeMs = Math.min(instance.recorder.heartbeatAgeMs(now), Math.round(now - state.progressedAt))
   const judgement = judgeLife({
@@ -66,8 +82,10 @@ function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: n
     heapMb: limits.heapMb,
   })
   state.unresponsive = judgement === 'unresponsive' || judgement === 'kill'
+  state.goodForMs = judgement === 'good' ? state.goodForMs + TICK_MS : 0
   seen.set(instance, state)
-  if (judgement === 'good') agent.setHealth('good', null, 'responsive again')
+  const calm = state.goodForMs >= CALM_MS && leases?.isLost(instance) !== true
+  if (calm) agent.setHealth('good', null, `responsive again for ${CALM_MS} ms`)
   if (judgement === 'unresponsive') agent.setHealth('bad', 'unobservable', `no sign of life for ${heartbeatAgeMs} ms`)
   if (judgement === 'kill')
     instance.terminate('unresponsive', { message: `no sign of life for ${heartbeatAgeMs} ms (limits.killAfterMs)` })
@@ -79,4 +97,5 @@ function look(agent: Agent, seen: WeakMap<Instance, Seen>, now: number, lagMs: n
     const message = `its heap held ${instance.recorder.heapUsedMb.toFixed(1)} MiB, more than ${WATERMARK} of ${limits.heapMb} (limits.heapMb)`
     instance.terminate('out_of_memory', { step: 'watermark', message })
   }
+  return { agent, instance, silentMs: heartbeatAgeMs }
 }

@@ -9,6 +9,9 @@
 
 import { WATERMARK } from '../model/heap.ts'
 
+/** Bad at once, good again slowly: only after it has been judged good at every tick for so long. */
+export const CALM_MS = 1000
+
 export interface LifeSigns {
   /** Ms since the last sign of life. */
   readonly heartbeatAgeMs: number

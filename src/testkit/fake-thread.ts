@@ -15,6 +15,7 @@ import {
   BELL,
   type DataFromThread,
   type DataToThread,
+  type Flush,
   type FromThread,
   type Init,
   type ToThread,
@@ -47,6 +48,8 @@ export interface FakeBehaviour {
   readonly stubborn?: boolean
   /** Does not end when it is terminated either, as a thread inside a native call. @default false */
   readonly unkillable?: boolean
+  /** What it answers to a challenge after its boot. @default 'right' */
+  readonly proof?: 'right' | 'wrong' | 'none'
   /** What its heartbeats say, MiB. @default 4 */
   readonly heapMb?: number
 }
@@ -132,6 +135,26 @@ export class FakeThread extends EventEmitter implements Thread {
     this.#hung = true
   }
 
+  /** No signs of life, while all else goes on. */
+  stopBeating(): void {
+    this.#heartbeat?.cancel()
+  }
+
+  /** Signs of life again, also after {@link hang}: what it was told meanwhile and was not heard is lost. */
+  beatAgain(): void {
+    const { heartbeatMs } = this.#init!
+    const beat = (): void => this.#recorder!.beat(this.#clock.now(), this.behaviour.heapMb ?? 4, 0)
+    beat()
+    this.#heartbeat = this.#clock.every(heartbeatMs, beat)
+    this.#hung = false
+    this.#work()
+  }
+
+  /** Says on its data port what a handler would. */
+  say(flush: Flush): void {
+    this.#post(flush)
+  }
+
   /** One that could not be ended ends after all. */
   release(): void {
     this.exit(1)
@@ -151,6 +174,8 @@ export class FakeThread extends EventEmitter implements Thread {
       case 'resume':
         this.#pausing = null
         return this.#work()
+      case 'challenge':
+        return this.#prove(message.nonce)
       case 'stop':
         this.#stopping = true
         return this.#idle()
@@ -177,6 +202,13 @@ export class FakeThread extends EventEmitter implements Thread {
     init.data.on('message', (message: DataToThread) => this.#take(message))
     init.data.unref()
     this.#say({ type: 'proof', version: WIRE_VERSION, proof: prove(init) })
+  }
+
+  #prove(nonce: string): void {
+    const { proof = 'right' } = this.behaviour
+    if (this.#hung || proof === 'none') return
+    const right = prove({ ...this.#init!, nonce })
+    this.#say({ type: 'proof', version: WIRE_VERSION, proof: proof === 'right' ? right : prove(this.#init!) })
   }
 
   #load(): void {

@@ -68,6 +68,8 @@ function obey(init: Init, loop: Loop, outbox: Outbox, message: ToThread): void {
       return loop.resume()
     case 'abort':
       return loop.abort(message.seqs, message.reason)
+    case 'challenge':
+      return post({ type: 'proof', version: WIRE_VERSION, proof: prove({ ...init, nonce: message.nonce }) })
     case 'stop':
       return loop.stop()
     case 'profile':

@@ -193,6 +193,7 @@ export const agentDetail = extended<AgentDetail, AgentSnapshot>(agentSnapshot, {
   invocationMetrics: z.record(text, handlerMetrics),
   channels: texts,
   schedules: z.array(scheduleView),
+  fenced: z.record(text, whole),
   limits,
 })
 

@@ -58,6 +58,7 @@ class TestedInstance {
       onReady: () => this.heard.push('ready'),
       onPaused: (n) => this.heard.push(`paused ${n}`),
       onBell: () => this.heard.push('bell'),
+      onFenced: () => {},
       onFlush: () => this.heard.push('flush'),
       onOutput: ({ type }) => this.heard.push(type),
       onLost: (what, count) => this.heard.push(`lost ${count} ${what}`),

@@ -44,6 +44,7 @@ export const detail = (over: Partial<AgentDetail> = {}): AgentDetail => ({
   capabilities: [{ id: 'text', methods: ['terms'] }],
   invocationMetrics: {},
   channels: [],
+  fenced: {},
   schedules: [],
   limits: {
     heapMb: 256,

@@ -41,7 +41,18 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     '12 lines of output dropped: the agent printed faster than they could be taken',
   ],
   'message.dead_letter': [{ reason: 'overflow', name: 'add', count: 1 }, "'add' is a dead letter: overflow"],
-  'message.stale_epoch': [{ what: 'a reply', epoch: 1, current: 2 }, 'a reply of epoch 1 refused: epoch 2 is in force'],
+  'message.stale_epoch': [
+    { what: 'a reply', epoch: 1, current: 2, count: 1 },
+    'a reply of epoch 1 refused: epoch 2 is in force',
+  ],
+  'agent.lease_lost': [
+    { silentMs: 15_250, recoverMs: 30_000 },
+    'its lease is lost after 15250 ms without a sign of life: fenced, and ended unless it proves its identity within 30000 ms',
+  ],
+  'agent.lease_regained': [
+    { lostForMs: 500, held: 2 },
+    'has proved its identity again after 500 ms: it has its lease, what it had said is taken (2)',
+  ],
   'capability.refused': [
     { what: "'text.drop' is not granted" },
     "a capability call was refused: 'text.drop' is not granted",

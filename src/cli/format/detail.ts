@@ -26,6 +26,7 @@ export function detailLines(agent: AgentDetail, now: number, look: Look): string
     ...line('', `${mailbox.dropped} dropped, ${mailbox.ignored} ignored`),
     ...line('messages', `${tasks.received} received, ${tasks.completed} completed, ${tasks.failed} failed`),
     ...line('heap', `${heapUsedMb === null ? '-' : heapUsedMb.toFixed(1)} of ${limits.heapMb} MB`),
+    ...fencedLine(agent, line),
     ...line('roles', agent.equippedCompetencies.map(({ name }) => name).join(', ') || 'none'),
     ...line(
       'may call',
@@ -44,6 +45,16 @@ function intentText({ intent, admission, pausedBy, pausedSince, reason, generati
   const paused = pausedSince === null ? '' : ` since ${fullTime(pausedSince)} by ${pausedBy ?? 'someone'}`
   const why = reason === null ? '' : ` (${reason})`
   return `${intent}, admission ${admission}${paused}${why}, generation ${generation}`
+}
+
+/** Only where there is something: most agents never have any. */
+function fencedLine({ fenced }: AgentDetail, line: (label: string, text: string) => string[]): string[] {
+  const kinds = Object.entries(fenced)
+  if (kinds.length === 0) return []
+  return line(
+    'fenced',
+    `refused from earlier instances: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`,
+  )
 }
 
 function instanceText({ instance }: AgentDetail): string {
