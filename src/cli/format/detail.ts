@@ -51,10 +51,7 @@ function intentText({ intent, admission, pausedBy, pausedSince, reason, generati
 function fencedLine({ fenced }: AgentDetail, line: (label: string, text: string) => string[]): string[] {
   const kinds = Object.entries(fenced)
   if (kinds.length === 0) return []
-  return line(
-    'fenced',
-    `refused from earlier instances: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`,
-  )
+  return line('fenced', `refused: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`)
 }
 
 function instanceText({ instance }: AgentDetail): string {
