@@ -64,13 +64,14 @@ async function gaps(agent: RollingAgent, file: string, effort: Effort, interrupt
 }
 
 const holt =
-  (interrupt: Interrupt): Variant =>
+  (interrupt: Interrupt, spares = 0): Variant =>
   async (effort) => {
     const dir = mkdtempSync(join(tmpdir(), 'holt-bench-'))
     cpSync(FLEET, dir, { recursive: true })
     const { createHost } = await importBuilt<{
       createHost(options: unknown): Promise<{ agent(id: string): RollingAgent; shutdown(): Promise<unknown> }>
     }>('index.js')
+    if (spares > 0) appendFileSync(join(dir, 'holt.yml'), `spares: ${spares}\n`)
     const host = await createHost({ fleet: dir, stateDir: ':memory:', log: 'silent' })
     try {
       return await gaps(host.agent('rolling'), join(dir, 'agents/rolling/roles/roll.ts'), effort, interrupt)
@@ -79,6 +80,12 @@ const holt =
       rmSync(dir, { recursive: true, force: true })
     }
   }
+
+async function reloaded(agent: RollingAgent, file: string): Promise<void> {
+  appendFileSync(file, '\nconsole.debug.name\n')
+  const answer = await agent.reload()
+  if (!answer.reload.replaced) throw new Error('nothing was replaced')
+}
 
 export const reload: Bench = {
   name: 'reload',
@@ -91,11 +98,9 @@ export const reload: Bench = {
   variants: {
     'nothing done': holt(async () => {}),
     restart: holt((agent) => agent.restart()),
-    reload: holt(async (agent, file) => {
-      appendFileSync(file, `\nconsole.debug.name\n`)
-      const answer = await agent.reload()
-      if (!answer.reload.replaced) throw new Error('nothing was replaced')
-    }),
+    reload: holt(reloaded),
+    'restart, warm (spares: 1)': holt((agent) => agent.restart(), 1),
+    'reload, warm (spares: 1)': holt(reloaded, 1),
   },
   targets: [],
   packages: [],
