@@ -5,6 +5,7 @@
 import type { Client } from '../transports/client/client.ts'
 import type { Look } from './format/text.ts'
 import type { Sink } from './output.ts'
+import type { Screen } from './screen.ts'
 
 export interface ConnectOptions {
   readonly socket?: string | undefined
@@ -23,6 +24,8 @@ export interface Io {
   readonly outLook: Look
   readonly errLook: Look
   readonly cwd: string
+  /** The terminal as a screen with keys; undefined where input or output is none. */
+  screen?(): Promise<Screen | undefined>
   /** Standard input, to its end. */
   stdin(): AsyncIterable<Uint8Array>
   /** Wall clock, ms. */

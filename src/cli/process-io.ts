@@ -20,6 +20,12 @@ export function processIo(): Io {
     get cwd() {
       return process.cwd()
     },
+    screen: async () => {
+      const { stdin: input, stdout: output } = process
+      if (!input.isTTY || !output.isTTY) return undefined
+      const { terminalScreen } = await import('./screen.ts')
+      return terminalScreen({ input, output, signals: process, colour: lookOf(output, env).colour })
+    },
     stdin: () => process.stdin,
     now: systemClock.wall,
     connect: async (options) => {

@@ -200,6 +200,14 @@ const LOOKING: readonly CommandRow[] = [
     load: async () => (await import('./watch.ts')).watch,
   },
   {
+    name: 'top',
+    group: 'Looking',
+    usage: '',
+    summary: 'the fleet as a live table, with keys to pause, resume and restart',
+    example: 'top',
+    load: async () => (await import('./top.ts')).top,
+  },
+  {
     name: 'logs',
     group: 'Looking',
     usage: '[ID]',

@@ -22,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Commands of more than one operation: their usage is their own. */
 const SEVERAL = ['mailbox', 'dead-letters', 'catalog', 'token', 'reload']
 /** Commands that are no operation, or more than one. */
-const OWN = ['up', 'down', 'drain', 'validate', 'attach', 'classify']
+const OWN = ['up', 'down', 'drain', 'validate', 'attach', 'classify', 'top']
 
 const operation = (name: string) => OPERATIONS.find((one) => one.name === name)!
 
