@@ -108,7 +108,8 @@ export function moved(state: TopState, by: number): TopState {
   const agents = sorted(state)
   const row = agents.findIndex(({ id }) => id === state.selected)
   const next = Math.min(Math.max(0, row + by), agents.length - 1)
-  return { ...state, selected: agents[next]?.id ?? null }
+  // The outcome has been read: in a low terminal it stands where the keys are told.
+  return { ...state, selected: agents[next]?.id ?? null, said: null }
 }
 
 export function resorted(state: TopState): TopState {
