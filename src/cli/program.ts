@@ -3,18 +3,10 @@
  * error of our own, and nothing here writes or ends the process.
  */
 import { Command, type CommanderError, Option } from 'commander'
+import type { CommandRow, OptionRow } from './command-row.ts'
 import type { Look } from './format/text.ts'
 import type { Options } from './invocation.ts'
-import {
-  AGENT_ROWS,
-  type CommandRow,
-  HOST_OPTIONS,
-  JSON_OPTION,
-  type OptionRow,
-  ROWS,
-  SOCKET_OPTION,
-  TIMEOUT_OPTION,
-} from './rows.ts'
+import { AGENT_ROWS, HOST_OPTIONS, JSON_OPTION, ROWS, SOCKET_OPTION, TIMEOUT_OPTION } from './rows.ts'
 import { checkWords, milliseconds, usageError, wholeNumber } from './usage.ts'
 
 /** Help was asked for: its text, and nothing else is to be done. */

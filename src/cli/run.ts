@@ -4,11 +4,12 @@
  */
 import { ERRORS, type ErrorCode, HoltError, isErrorCode } from '../model/error.ts'
 import type { Client } from '../transports/client/client.ts'
+import type { CommandRow } from './command-row.ts'
 import { EXIT } from './exit.ts'
 import type { Invocation, Io, Options } from './invocation.ts'
 import { OutputFailed, ReaderGone } from './output.ts'
 import { buildProgram, HelpShown } from './program.ts'
-import { type CommandRow, ROWS } from './rows.ts'
+import { ROWS } from './rows.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 /** What the host needs to answer that a time was up, beyond that time. */

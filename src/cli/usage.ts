@@ -1,7 +1,7 @@
 /** What can be wrong with how a command is written, in words of our own. */
 import type { Command, CommanderError } from 'commander'
 import { HoltError } from '../model/error.ts'
-import type { CommandRow } from './rows.ts'
+import type { CommandRow } from './command-row.ts'
 
 /** What commander has to complain of. */
 export function usageError(error: CommanderError, command: Command): HoltError {

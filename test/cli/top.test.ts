@@ -126,6 +126,12 @@ describe('the state', () => {
     expect(rateOf(state.samples, 'nobody')).toBeNull()
   })
 
+  it('keeps the outcome of a command until the cursor moves, so that a low terminal tells the keys again', () => {
+    const state = { ...begun(fleet(TWO)), said: { text: 'pause: done', bad: false } }
+    expect(frame(sampled(state, fleet(TWO)), SMALL).at(-1)).toBe('pause: done')
+    expect(frame(moved(state, 1), SMALL).at(-1)).toBe('j/k p r R s q')
+  })
+
   it('is never below 0 where an agent counts anew', () => {
     const first = fleet([agent()])
     expect(rateOf(sampled(begun(first), later(first, 1000, 0)).samples, 'librarian')).toBe(0)
