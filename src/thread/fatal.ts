@@ -22,6 +22,6 @@ export function watchFatal(post: (message: FromThread) => void, outbox: Outbox):
   // A rejection that nobody handles arrives here too: Node raises it as an uncaught exception.
   process.on('uncaughtException', (error) => fatal(error))
   // Also after process.exit in a handler: replies of handlers that had ended are not lost.
-  process.on('exit', () => outbox.flush())
+  process.on('exit', () => outbox.close())
   return fatal
 }

@@ -219,7 +219,7 @@ export class Loop {
     } catch (error) {
       this.#parts.fatal(error)
     }
-    this.#parts.outbox.flush()
+    this.#parts.outbox.close()
     endThread(0)
   }
 }

@@ -161,6 +161,12 @@ export class Outbox {
 
   readonly #tick = (): void => this.flush()
 
+  /** Posts all there is, also what waits for credit: the thread ends, and what has not left is lost. */
+  close(): void {
+    for (const send of this.#held.splice(0)) send()
+    this.flush()
+  }
+
   /** Posts all that waits. */
   flush(): void {
     if (!this.#armed) return

@@ -136,6 +136,15 @@ describe('outbound credit', () => {
     expect(tested.sends.slice(CREDIT)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
   })
 
+  it('is waited for no more when the thread ends: all there is leaves, in order', async () => {
+    const tested = spent()
+    for (let i = 0; i < 600; i++) void tested.outbox.emit('b', `m${i}`, 0)
+    await nextTurn()
+    tested.outbox.close()
+    await nextTurn()
+    expect(tested.sends.slice(CREDIT)).toEqual(Array.from({ length: 600 }, (_, i) => `m${i}`))
+  })
+
   it('that comes back lets in those who wait before a tell', async () => {
     const tested = spent()
     void tested.outbox.emit('b', 'emitted', 0)
