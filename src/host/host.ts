@@ -164,6 +164,7 @@ export class Host {
       version,
       host: id,
       uptimeMs: clock.wall() - startedAt,
+      cursor: this.cursor,
       counts: countsOf(this.directory.all()),
     }
   }

@@ -122,5 +122,7 @@ export interface Summary {
   /** Id of the host. */
   readonly host: string
   readonly uptimeMs: number
+  /** Seq of the newest fact: a watcher that begins there is told all that follows. */
+  readonly cursor: number
   readonly counts: FleetSnapshot['counts']
 }

@@ -78,26 +78,49 @@ export const reconnecting = <T>(options: ReconnectOptions<T>): Observable<T> =>
     }
   })
 
-/** What `load` answers, at first and whenever something changed; one load at a time, and the last change is never missed. */
-export const refreshed = <T>(changes: (changed: () => void) => Observable<unknown>, load: () => Promise<T>) =>
+/**
+ * What `load` answers, at first and whenever something changed; one load at a time, and the last change is never missed.
+ * A load that fails is tried again, as a stream is.
+ */
+export const refreshed = <T>(
+  changes: (changed: () => void) => Observable<unknown>,
+  load: () => Promise<T>,
+  again: Pick<ReconnectOptions<T>, 'after' | 'random' | 'isFatal'>,
+) =>
   new Observable<T>((sink) => {
     let loading = false
     let stale = false
+    let failures = 0
+    let timer: { cancel(): void } | null = null
     const changed = (): void => {
       stale = true
       if (loading || sink.closed) return
       loading = true
       stale = false
+      timer?.cancel()
       load()
-        // A host that has gone is come back to by the changes, which then ask again.
         .then(
-          (value) => sink.next(value),
-          () => {},
+          (value) => {
+            failures = 0
+            sink.next(value)
+          },
+          (error) => {
+            if (again.isFatal(error)) sink.error(error)
+            else if (!sink.closed) timer = again.after(waitMs(failures++, 100, 10_000, again.random()), changed)
+          },
         )
         .finally(() => {
           loading = false
           if (stale) changed()
         })
     }
-    return changes(changed).subscribe({ next: changed, error: (error) => sink.error(error) })
+    const told = changes(changed).subscribe({
+      next: changed,
+      error: (error) => sink.error(error),
+      complete: () => sink.complete(),
+    })
+    return () => {
+      timer?.cancel()
+      told.unsubscribe()
+    }
   })

@@ -144,6 +144,7 @@ export const summary = objectOf<Summary>({
   version: text,
   host: text,
   uptimeMs: number,
+  cursor: number,
   counts,
 })
 

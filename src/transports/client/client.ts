@@ -4,6 +4,7 @@
  */
 import { HoltError } from '../../model/error.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import { type Encoding, packed, unpacked } from '../packed.ts'
 import { Calls } from './calls.ts'
 import { openChannel } from './channel.ts'
 import { HostStream, type Stream } from './stream.ts'
@@ -14,6 +15,8 @@ export interface ConnectOptions {
   readonly timeoutMs?: number
   /** Who calls, as the host records it. @default 'client' */
   readonly who?: string
+  /** How values travel: `superjson` keeps dates, maps, sets, bigints and errors as they are. @default 'json' */
+  readonly encoding?: Encoding
   /** @default systemClock */
   readonly clock?: Clock
 }
@@ -36,7 +39,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000
 
 /** @throws HoltError `NoHost` where nobody listens at the path, saying why; `InvalidOption` */
 export async function connect(options: ConnectOptions): Promise<Client> {
-  const { path, timeoutMs = DEFAULT_TIMEOUT_MS, who = 'client', clock = systemClock } = options
+  const { path, timeoutMs = DEFAULT_TIMEOUT_MS, who = 'client', encoding = 'json', clock = systemClock } = options
   const calls = new Calls(path, clock)
   const channel = await openChannel(
     {
@@ -49,14 +52,22 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     timeoutMs,
   )
   const streams = new Set<Stream>()
-  const request = (method: string, params: readonly unknown[], opts: Opts) => ({ method, params, opts, who })
+  const rich = encoding === 'superjson'
+  const request = async (method: string, params: readonly unknown[], opts: Opts) => ({
+    ...{ method, who, encoding },
+    params: await packed(params),
+    opts: await packed(opts),
+  })
+  const read = (value: unknown): unknown => (rich ? unpacked(value) : value)
   return {
-    call: (name, args = [], opts = {}, wait = { timeoutMs }) =>
-      calls.call(channel, request(name, args, opts), wait.timeoutMs),
+    async call(name, args = [], opts = {}, wait = { timeoutMs }) {
+      const message = rich ? await request(name, args, opts) : { method: name, params: args, opts, who }
+      return read(await calls.call(channel, message, wait.timeoutMs))
+    },
     stream(name, args = [], opts = {}) {
       const stream = new HostStream(
-        { path, clock, timeoutMs, onClosed: () => void streams.delete(stream) },
-        request(name, args, opts),
+        { path, clock, timeoutMs, read, onClosed: () => void streams.delete(stream) },
+        rich ? request(name, args, opts) : { method: name, params: args, opts, who },
       )
       streams.add(stream)
       return stream

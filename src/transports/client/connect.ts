@@ -2,7 +2,7 @@
  * `holt/client`: a host as a program sees it, over its socket or over HTTP, by the same interface. Streams come back by
  * themselves; calls do not: whoever asked is told that the connection has gone, and connects again.
  */
-import type { Observable } from 'rxjs'
+import { defer, type Observable, Subject, takeUntil } from 'rxjs'
 import { HoltError } from '../../model/error.ts'
 import type { Fact, FactKind } from '../../model/fact.ts'
 import type { AgentSnapshot, FleetSnapshot } from '../../model/snapshot.ts'
@@ -44,7 +44,7 @@ export interface Wait {
 
 export interface FactsOptions {
   readonly id?: string
-  /** Those after this seq, from the log on. Without it from now on; a cut before the first fact may then lose some. */
+  /** Those after this seq, from the log on. Without it from where the host is when it is first reached. */
   readonly since?: number
   readonly kinds?: readonly FactKind[]
 }
@@ -70,6 +70,7 @@ export interface HostClient {
   /** As the fleet stands, at once and after each fact. */
   readonly fleet$: Observable<FleetSnapshot>
   agent(id: string): AgentClient
+  /** Ends the connection and every stream; calls that are waited for reject with `Aborted`. */
   close(): void
 }
 
@@ -82,7 +83,9 @@ export async function connect(options: HostOptions = {}): Promise<HostClient> {
     throw new HoltError('InvalidOption', 'token: expected with url alone; the socket takes none')
   const path = url === undefined ? findSocket({ socket }).path : ''
   const open = async (): Promise<Client> =>
-    url === undefined ? connectSocket({ path, timeoutMs, who, clock }) : connectHttp({ url, token, timeoutMs, clock })
+    url === undefined
+      ? connectSocket({ path, timeoutMs, who, clock, encoding: 'superjson' })
+      : connectHttp({ url, token, timeoutMs, clock, encoding: 'superjson' })
   return new Connected(await open(), open, { timeoutMs, clock, random: options.random ?? systemRandom })
 }
 
@@ -105,6 +108,7 @@ class Connected implements HostClient {
   readonly #client: Client
   readonly #open: () => Promise<Client>
   readonly #ways: Ways
+  readonly #end = new Subject<void>()
   #closed = false
 
   constructor(client: Client, open: () => Promise<Client>, ways: Ways) {
@@ -118,7 +122,7 @@ class Connected implements HostClient {
   call<K extends keyof HostCalls>(name: K, input: object = {}, wait: Wait = {}): Promise<HostCalls[K]['output']> {
     const { timeoutMs = this.#ways.timeoutMs, signal } = wait
     if (signal?.aborted === true) return Promise.reject(aborted(name))
-    const answer = this.#client.call(name, [], { ...input }, { timeoutMs }) as Promise<HostCalls[K]['output']>
+    const answer = this.#client.call(name, [], given(input), { timeoutMs }) as Promise<HostCalls[K]['output']>
     if (signal === undefined) return answer
     return new Promise((resolve, reject) => {
       const onAbort = (): void => reject(aborted(name))
@@ -142,17 +146,30 @@ class Connected implements HostClient {
 
   close(): void {
     this.#closed = true
+    this.#end.next()
     this.#client.close()
   }
 
-  #facts({ since, ...rest }: FactsOptions, onOpened?: () => void): Observable<Fact> {
+  #facts(options: FactsOptions, onOpened?: () => void): Observable<Fact> {
+    return defer(() => this.#followed(options, onOpened)).pipe(takeUntil(this.#end))
+  }
+
+  #followed({ since, ...rest }: FactsOptions, onOpened?: () => void): Observable<Fact> {
+    // Where the host was at first: a cut before the first fact then loses none.
+    let begin = since
     const { clock, random } = this.#ways
     return reconnecting<Fact>({
       since,
       open: async (cursor) => {
         const client = await this.#fresh()
-        const stream = client.stream('watch', [], { ...rest, since: cursor }) as Source<Fact>
         const close = (): void => client.close()
+        try {
+          begin ??= ((await client.call('summary')) as HostCalls['summary']['output']).cursor
+        } catch (error) {
+          close()
+          throw error
+        }
+        const stream = client.stream('watch', [], { ...rest, since: cursor ?? begin }) as Source<Fact>
         return { opened: stream.opened, close, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() }
       },
       seqOf: (fact) => (isMarker(fact) ? null : fact.seq),
@@ -160,7 +177,7 @@ class Connected implements HostClient {
         const { since: told, missed } = fact.data as { since?: number; missed?: number }
         return isMarker(fact) && told !== undefined && missed === 0
       },
-      isFatal: (error) => this.#closed || (error instanceof HoltError && FATAL.has(error.code)),
+      isFatal: (error) => this.#isFatal(error),
       after: clock.after,
       random,
       ...(onOpened === undefined ? {} : { onOpened }),
@@ -174,7 +191,12 @@ class Connected implements HostClient {
         const client = await this.#fresh()
         return client.call(name, args).finally(() => client.close())
       },
+      { after: this.#ways.clock.after, random: this.#ways.random, isFatal: (error) => this.#isFatal(error) },
     )
+  }
+
+  #isFatal(error: unknown): boolean {
+    return this.#closed || (error instanceof HoltError && FATAL.has(error.code))
   }
 
   #fresh(): Promise<Client> {
@@ -182,6 +204,10 @@ class Connected implements HostClient {
     return this.#open()
   }
 }
+
+/** What is undefined was not given. */
+const given = (input: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 
 const aborted = (name: string): HoltError =>
   new HoltError('Aborted', `'${name}' was given up by its signal; the host may have done it`)

@@ -8,6 +8,8 @@ export interface HttpStreamDeps {
   /** @throws HoltError of the host; what fetch throws */
   open(): Promise<AsyncIterable<Uint8Array>>
   errorOf(thrown: unknown): HoltError
+  /** A value as it was before it was written. */
+  read(value: unknown): unknown
   onClosed(): void
 }
 
@@ -31,13 +33,13 @@ export class HttpStream implements Stream {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<unknown, undefined> {
-    const { reader, errorOf } = this.#deps
+    const { reader, read, errorOf } = this.#deps
     try {
       for await (const piece of await this.#body) {
         for (const { event, data } of reader.read(piece)) {
           if (event === 'end') return
           if (event === 'error') throw failureOf(JSON.parse(data) as Record<string, unknown>)
-          if (event !== 'snapshot') yield JSON.parse(data)
+          if (event !== 'snapshot') yield await read(JSON.parse(data))
         }
       }
       // Only `end` is the end.

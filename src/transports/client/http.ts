@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, HoltError, isErrorCode } from '../../model/error.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import { type Encoding, packed, SUPERJSON_TYPE, unpacked } from '../packed.ts'
 import { type Client, DEFAULT_TIMEOUT_MS } from './client.ts'
 import { EventReader } from './event-reader.ts'
 import { HttpStream } from './http-stream.ts'
@@ -15,6 +16,8 @@ export interface HttpOptions {
   readonly token?: string | undefined
   /** For each answer, ms; `Infinity` for none. @default 30000 */
   readonly timeoutMs?: number
+  /** How values travel. @default 'json' */
+  readonly encoding?: Encoding
   /** @default systemClock */
   readonly clock?: Clock
 }
@@ -23,13 +26,18 @@ type Opts = Readonly<Record<string, unknown>>
 
 interface Sent {
   readonly url: URL
-  readonly init: RequestInit
+  readonly method: string
+  /** Null: it is all in the address. */
+  readonly input: Opts | null
 }
 
 /** @throws HoltError `InvalidOption` for what is no address of HTTP; nothing is sent yet */
-export function connectHttp({ url, token, timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock }: HttpOptions): Client {
+export function connectHttp(options: HttpOptions): Client {
+  const { url, token, timeoutMs = DEFAULT_TIMEOUT_MS, encoding = 'json', clock = systemClock } = options
   const base = baseOf(url)
-  const headers = { Accept: 'application/json', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) }
+  const rich = encoding === 'superjson'
+  const type = rich ? SUPERJSON_TYPE : 'application/json'
+  const headers = { Accept: type, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) }
   const ends = new Set<AbortController>()
   let closed = false
   const begin = (): AbortController => {
@@ -40,11 +48,13 @@ export function connectHttp({ url, token, timeoutMs = DEFAULT_TIMEOUT_MS, clock 
   }
   return {
     async call(name, args = [], opts = {}, wait = { timeoutMs }) {
-      const { url: to, init } = requestOf(base, name, args, opts)
+      const { url: to, method, input } = requestOf(base, name, args, opts)
+      const init = input === null ? { method } : { method, body: textOf(rich ? await packed(input) : input) }
+      const own = input === null ? {} : { 'Content-Type': type }
       const end = begin()
       const timer = clock.after(wait.timeoutMs, () => end.abort(tookTooLong(base, name, wait.timeoutMs)))
       try {
-        const res = await fetch(to, { ...init, headers: { ...headers, ...init.headers }, signal: end.signal })
+        const res = await fetch(to, { ...init, headers: { ...headers, ...own }, signal: end.signal })
         return await answerOf(res)
       } catch (thrown) {
         throw errorOf(thrown, base)
@@ -58,7 +68,10 @@ export function connectHttp({ url, token, timeoutMs = DEFAULT_TIMEOUT_MS, clock 
       const end = begin()
       const timer = clock.after(timeoutMs, () => end.abort(tookTooLong(base, name, timeoutMs)))
       const open = async (): Promise<AsyncIterable<Uint8Array>> => {
-        const res = await fetch(to, { headers: { ...headers, Accept: 'text/event-stream' }, signal: end.signal })
+        const res = await fetch(to, {
+          headers: { ...headers, Accept: rich ? `text/event-stream, ${type}` : 'text/event-stream' },
+          signal: end.signal,
+        })
         timer.cancel()
         if (!res.ok || res.body === null) await answerOf(res)
         return res.body as unknown as AsyncIterable<Uint8Array>
@@ -66,6 +79,7 @@ export function connectHttp({ url, token, timeoutMs = DEFAULT_TIMEOUT_MS, clock 
       return new HttpStream({
         open,
         reader: new EventReader(),
+        read: (value) => (rich ? unpacked(value) : value),
         errorOf: (thrown) => errorOf(thrown, base),
         onClosed: () => {
           timer.cancel()
@@ -82,6 +96,9 @@ export function connectHttp({ url, token, timeoutMs = DEFAULT_TIMEOUT_MS, clock 
   }
 }
 
+/** Who may make a token by HTTP could give itself any access. */
+const TOKENS: readonly string[] = ['tokens', 'tokenCreate', 'tokenRevoke']
+
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol))
@@ -91,6 +108,11 @@ function baseOf(url: string): string {
 
 function requestOf(base: string, name: string, args: readonly unknown[], opts: Opts): Sent {
   const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined
+  if (TOKENS.includes(name))
+    throw new HoltError(
+      'NoSuchOperation',
+      `'${name}' works over the socket only: run \`holt token …\` on the host's machine`,
+    )
   if (route === undefined)
     throw new HoltError(
       'NoSuchOperation',
@@ -104,12 +126,12 @@ function requestOf(base: string, name: string, args: readonly unknown[], opts: O
       for (const one of Array.isArray(value) ? value : [value])
         if (one !== undefined) url.searchParams.append(key, String(one))
     }
-    return { url, init: { method: route.verb } }
+    return { url, method: route.verb, input: null }
   }
-  return { url, init: { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: bodyOf(input) } }
+  return { url, method: 'POST', input }
 }
 
-function bodyOf(input: Opts): string {
+function textOf(input: unknown): string {
   try {
     return JSON.stringify(input)
   } catch (error) {
@@ -138,7 +160,7 @@ async function answerOf(res: Response): Promise<unknown> {
   } catch {
     throw new HoltError('NoHost', `expected an answer of a host, found '${text.slice(0, 60)}' (status ${res.status})`)
   }
-  if (res.ok) return value
+  if (res.ok) return res.headers.get('content-type')?.startsWith(SUPERJSON_TYPE) ? unpacked(value) : value
   const { code, detail, details } = (value ?? {}) as Record<string, unknown>
   const known = typeof details === 'object' && details !== null ? (details as Opts) : {}
   throw new HoltError((typeof code === 'string' ? code : 'Internal') as ErrorCode, String(detail), known)

@@ -18,6 +18,8 @@ export interface StreamDeps {
   readonly path: string
   readonly clock: Clock
   readonly timeoutMs: number
+  /** A value as it was before it was written. */
+  readonly read: (value: unknown) => unknown
   readonly onClosed: () => void
 }
 
@@ -44,7 +46,7 @@ export class HostStream implements Stream, AsyncIterator<unknown, undefined> {
   #timer: Timer | null = null
   #onOpened!: { resolve: () => void; reject: (error: HoltError) => void }
 
-  constructor(deps: StreamDeps, request: Incoming) {
+  constructor(deps: StreamDeps, request: Incoming | Promise<Incoming>) {
     this.#deps = deps
     this.opened = new Promise((resolve, reject) => {
       this.#onOpened = { resolve, reject }
@@ -58,7 +60,12 @@ export class HostStream implements Stream, AsyncIterator<unknown, undefined> {
     return this
   }
 
-  next(): Promise<Next> {
+  async next(): Promise<Next> {
+    const { done, value } = await this.#next()
+    return done === true ? DONE : { done: false, value: await this.#deps.read(value) }
+  }
+
+  #next(): Promise<Next> {
     if (this.#values.length > 0) {
       const value = this.#values.shift()
       if (this.#values.length < FEW) this.#channel?.resume()
@@ -80,9 +87,10 @@ export class HostStream implements Stream, AsyncIterator<unknown, undefined> {
     this.#finish(null)
   }
 
-  async #open(request: Incoming): Promise<void> {
+  async #open(asked: Incoming | Promise<Incoming>): Promise<void> {
     const { path, clock, timeoutMs } = this.#deps
     try {
+      const request = await asked
       const channel = await openChannel(
         {
           path,

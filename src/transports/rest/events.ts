@@ -30,7 +30,7 @@ export function resumed(said: Said, lastEventId: string | undefined): Resumed {
 /** How the fleet stands, or one agent, and the cursor that goes with it. */
 export function snapshotText(host: Host, id: unknown, form: Form): string {
   const value = typeof id === 'string' ? host.agent(id).snapshot() : host.fleet()
-  return eventText({ id: host.cursor, event: 'snapshot', data: form.write(value) })
+  return eventText({ id: host.cursor, event: 'snapshot', data: form.writeLoosely(value) })
 }
 
 /**
@@ -38,7 +38,7 @@ export function snapshotText(host: Host, id: unknown, form: Form): string {
  * @param name of the operation
  */
 export function textsOf(name: string, form: Form): (value: unknown) => string {
-  if (name !== 'watch') return (value) => eventText({ event: name, data: form.write(value) })
+  if (name !== 'watch') return (value) => eventText({ event: name, data: form.writeLoosely(value) })
   const texts = TEXTS.get(form) ?? new WeakMap<object, string>()
   TEXTS.set(form, texts)
   return (value) => {
@@ -53,4 +53,8 @@ export function textsOf(name: string, form: Form): (value: unknown) => string {
 
 const TEXTS = new Map<Form, WeakMap<object, string>>()
 
-const eventOf = (fact: Fact, form: Form): SentEvent => ({ id: fact.seq, event: fact.kind, data: form.write(fact) })
+const eventOf = (fact: Fact, form: Form): SentEvent => ({
+  id: fact.seq,
+  event: fact.kind,
+  data: form.writeLoosely(fact),
+})

@@ -2,21 +2,28 @@
  * The two forms in which values go over HTTP: plain JSON, and superjson for programs that want dates, maps, sets and
  * bigints as they were. Asked for by `Content-Type` and by `Accept`. Pure.
  */
-import superjson from 'superjson'
 import { describeError, HoltError } from '../../model/error.ts'
 import { toJsonText } from '../json.ts'
+import { SUPERJSON_TYPE } from '../packed.ts'
+import { pack, packLoosely, unpack } from '../superjson.ts'
 import { nestedDeeper } from '../uds/request.ts'
 
 export const JSON_TYPE = 'application/json'
-export const SUPERJSON_TYPE = 'application/vnd.holt.superjson+json'
 
 export interface Form {
   readonly type: string
+  /** @throws HoltError `NotCloneable` for what the form does not carry, naming the field */
   write(value: unknown): string
+  /** Of a stream, where there is nobody to refuse it to. */
+  writeLoosely(value: unknown): string
 }
 
-const PLAIN: Form = { type: JSON_TYPE, write: toJsonText }
-const RICH: Form = { type: SUPERJSON_TYPE, write: (value) => superjson.stringify(value) }
+const PLAIN: Form = { type: JSON_TYPE, write: toJsonText, writeLoosely: toJsonText }
+const RICH: Form = {
+  type: SUPERJSON_TYPE,
+  write: (value) => JSON.stringify(pack(value)),
+  writeLoosely: (value) => JSON.stringify(packLoosely(value)),
+}
 
 export const formFor = (accept: string | undefined): Form => (accept?.includes(SUPERJSON_TYPE) ? RICH : PLAIN)
 
@@ -53,15 +60,5 @@ function parse(bytes: Uint8Array, depth: number): unknown {
     return JSON.parse(text) as unknown
   } catch (error) {
     throw new HoltError('BadRequest', `expected a body of JSON (${describeError(error).message})`)
-  }
-}
-
-function unpack(value: unknown): unknown {
-  const isPacked = typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, 'json')
-  if (!isPacked) throw new HoltError('BadRequest', `expected superjson, { "json": …, "meta": … }, found something else`)
-  try {
-    return superjson.deserialize(value as Parameters<typeof superjson.deserialize>[0])
-  } catch (error) {
-    throw new HoltError('BadRequest', `expected superjson (${describeError(error).message})`)
   }
 }

@@ -5,11 +5,11 @@
  */
 import { HoltError } from '../../model/error.ts'
 import { answerError } from '../dispatch.ts'
-import { toJson } from '../json.ts'
 import type { Prepared } from '../service.ts'
 import { type Followed, follow } from './follow.ts'
 import type { Link } from './link.ts'
 import type { LineRequest, Refusal } from './request.ts'
+import { written, writtenLoosely } from './written.ts'
 
 interface Waiting {
   readonly request: LineRequest | Refusal | HoltError
@@ -68,21 +68,21 @@ export class LineForm {
       if ('refused' in request) throw new HoltError('InvalidInput', request.refused)
       if (this.#stream !== null) throw taken(this.#stream)
       const prepared = this.#link.service.prepare(request.cmd, request.given, { who: request.who })
-      if (prepared.kind === 'stream') this.#open(request.cmd, prepared)
-      else this.#link.answer(JSON.stringify({ ok: true, result: toJson(await prepared.run()) ?? null }))
+      if (prepared.kind === 'stream') this.#open(request, prepared)
+      else this.#link.answer(JSON.stringify({ ok: true, result: written(await prepared.run(), request.encoding) }))
     } catch (error) {
       this.#link.answer(lineError(error))
     }
   }
 
-  #open(name: string, prepared: Prepared & { kind: 'stream' }): void {
+  #open({ cmd: name, encoding }: LineRequest, prepared: Prepared & { kind: 'stream' }): void {
     if (!this.#link.open) throw new HoltError('ShuttingDown', 'this connection is about to end')
     const source = prepared.open()
     this.#stream = name
     this.#link.answer('{"ok":true,"result":null}')
     let ended = false
     const followed = follow(source, {
-      value: (value) => this.#link.value(JSON.stringify(toJson(value) ?? null)),
+      value: (value) => this.#link.value(JSON.stringify(writtenLoosely(value, encoding))),
       end: (failure) => {
         ended = true
         this.#followed = null

@@ -3,19 +3,25 @@
  * keys with the names of built-ins come out as refusals or as plain data. Both forms of the protocol are told apart
  * here: an object with the key `jsonrpc`, or an array, is JSON-RPC.
  */
+import { describeError } from '../../model/error.ts'
+import type { Encoding } from '../packed.ts'
 import type { Given } from '../service.ts'
+import { unpack } from '../superjson.ts'
 
 /** A request in line form. */
 export interface LineRequest {
   readonly cmd: string
   readonly given: Given
   readonly who: string
+  /** Of what answers it, as of what it gave. */
+  readonly encoding: Encoding
 }
 
 export interface RpcRequest {
   readonly method: string
   readonly given: Given
   readonly who: string
+  readonly encoding: Encoding
   /** Undefined: a notification, which gets no answer. */
   readonly id: RpcId | undefined
 }
@@ -42,7 +48,7 @@ const DEFAULT_WHO = 'socket'
 const MAX_WHO = 256
 const SHOWN = 60
 const BLANK = /^[\t\r ]*$/
-const LINE_KEYS = ['cmd', 'args', 'opts', 'who']
+const LINE_KEYS = ['cmd', 'args', 'opts', 'who', 'encoding']
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -96,30 +102,55 @@ function readBatch(values: readonly unknown[], most: number): Message {
 
 function readLine(value: unknown): LineRequest | Refusal {
   if (!isObject(value)) return refusal(`expected {"cmd":…}, found ${kindOf(value)}`)
-  const { cmd, args = [], opts = {}, who = DEFAULT_WHO } = value
+  const { cmd, who = DEFAULT_WHO, encoding = 'json' } = value
   const other = Object.keys(value).find((key) => !LINE_KEYS.includes(key))
   if (typeof cmd !== 'string') return refusal(`cmd: expected the name of an operation, found ${kindOf(cmd)}`)
   if (other !== undefined) return refusal(`expected the keys ${LINE_KEYS.join(', ')}, found '${other.slice(0, SHOWN)}'`)
+  if (!isEncoding(encoding)) return refusal(`encoding: expected json or superjson, found ${kindOf(encoding)}`)
+  const given = opened(value, encoding)
+  if (typeof given === 'string') return refusal(given)
+  const { args = [], opts = {} } = given
   if (!Array.isArray(args)) return refusal(`args: expected a list, found ${kindOf(args)}`)
   if (!isObject(opts)) return refusal(`opts: expected an object, found ${kindOf(opts)}`)
   if (!isWho(who)) return refusal(`who: expected a text of at most ${MAX_WHO} characters, found ${kindOf(who)}`)
-  return { cmd, given: { args, opts }, who }
+  return { cmd, given: { args, opts }, who, encoding }
 }
 
 /** One request of JSON-RPC 2.0. Beside what that has, Holt reads `who`, and `opts` beside params by position. */
 function readRpc(value: unknown): RpcRequest | Refusal {
   if (!isObject(value)) return refusal(`expected a request, found ${kindOf(value)}`)
-  const { method, params = [], id, opts = {}, who = DEFAULT_WHO } = value
+  const { method, id, who = DEFAULT_WHO, encoding = 'json' } = value
   if (id !== undefined && !isId(id)) return refusal('id: expected a text, a number that is exact, or null')
   const refuse = (text: string): Refusal => refusal(text, id ?? null)
   if (value['jsonrpc'] !== '2.0') return refuse(`jsonrpc: expected "2.0", found ${kindOf(value['jsonrpc'])}`)
   if (typeof method !== 'string') return refuse(`method: expected the name of an operation, found ${kindOf(method)}`)
+  if (!isEncoding(encoding)) return refuse(`encoding: expected json or superjson, found ${kindOf(encoding)}`)
+  const read = opened(value, encoding)
+  if (typeof read === 'string') return refuse(read)
+  const { params = [], opts = {} } = read
   if (!isObject(opts)) return refuse(`opts: expected an object, found ${kindOf(opts)}`)
   if (!isWho(who)) return refuse(`who: expected a text of at most ${MAX_WHO} characters, found ${kindOf(who)}`)
-  if (Array.isArray(params)) return { method, given: { args: params, opts }, who, id }
+  if (Array.isArray(params)) return { method, given: { args: params, opts }, who, encoding, id }
   if (!isObject(params)) return refuse(`params: expected a list or an object, found ${kindOf(params)}`)
   if (Object.keys(opts).length > 0) return refuse('opts: expected beside a list of params only')
-  return { method, given: { input: params }, who, id }
+  return { method, given: { input: params }, who, encoding, id }
+}
+
+const isEncoding = (value: unknown): value is Encoding => value === 'json' || value === 'superjson'
+
+/** What was given, taken out of its form; a text says what is wrong with it. */
+function opened(value: Record<string, unknown>, encoding: Encoding): Record<string, unknown> | string {
+  if (encoding === 'json') return value
+  const given: Record<string, unknown> = {}
+  for (const key of ['args', 'params', 'opts']) {
+    if (!Object.hasOwn(value, key)) continue
+    try {
+      given[key] = unpack(value[key])
+    } catch (error) {
+      return `${key}: ${describeError(error).message}`
+    }
+  }
+  return given
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

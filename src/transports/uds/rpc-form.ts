@@ -4,11 +4,12 @@
  */
 import { type ErrorCode, HoltError } from '../../model/error.ts'
 import { answerError } from '../dispatch.ts'
-import { toJson } from '../json.ts'
+import type { Encoding } from '../packed.ts'
 import type { Prepared } from '../service.ts'
 import { type Followed, follow } from './follow.ts'
 import type { Link } from './link.ts'
 import type { Refusal, RpcId, RpcRequest } from './request.ts'
+import { written, writtenLoosely } from './written.ts'
 
 /** Of a HoltError; those that are not here are -32000. */
 const RPC_CODES: Partial<Record<ErrorCode, number>> = {
@@ -35,8 +36,8 @@ export const rpcErrorLine = (thrown: unknown, id: RpcId = null, code?: number): 
 const refusalLine = ({ refused, rpcCode, id }: Refusal): string =>
   rpcErrorLine(new HoltError('InvalidInput', refused), id, rpcCode)
 
-const resultLine = (result: unknown, id: RpcId): string =>
-  JSON.stringify({ jsonrpc: '2.0', result: toJson(result) ?? null, id })
+const resultLine = (result: unknown, id: RpcId, encoding: Encoding): string =>
+  JSON.stringify({ jsonrpc: '2.0', result: written(result, encoding), id })
 
 const notification = (method: string, params: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ jsonrpc: '2.0', method, params })
@@ -94,15 +95,15 @@ export class RpcForm {
       if (request.method === 'unsubscribe')
         return id === undefined ? this.#end(request) : this.#unsubscribe(request, id)
       const prepared = this.#link.service.prepare(request.method, request.given, { who: request.who })
-      if (prepared.kind === 'stream') return id === undefined ? null : this.#subscribe(prepared, id)
+      if (prepared.kind === 'stream') return id === undefined ? null : this.#subscribe(prepared, id, request.encoding)
       const result = await prepared.run()
-      return id === undefined ? null : { line: resultLine(result, id) }
+      return id === undefined ? null : { line: resultLine(result, id, request.encoding) }
     } catch (error) {
       return id === undefined ? null : { line: rpcErrorLine(error, id) }
     }
   }
 
-  #subscribe(prepared: Prepared & { kind: 'stream' }, id: RpcId): Answer {
+  #subscribe(prepared: Prepared & { kind: 'stream' }, id: RpcId, encoding: Encoding): Answer {
     const { subscriptions: most } = this.#link.limits
     if (this.#subscriptions.size >= most) {
       throw new HoltError('Overloaded', `this connection follows ${most} streams already, as many as it may`)
@@ -114,7 +115,8 @@ export class RpcForm {
     const after = (): void => {
       if (!this.#subscriptions.has(subscription)) return
       const followed = follow(source, {
-        value: (value) => this.#link.value(notification('facts', { subscription, value: toJson(value) ?? null })),
+        value: (value) =>
+          this.#link.value(notification('facts', { subscription, value: writtenLoosely(value, encoding) })),
         end: (failure) => {
           this.#subscriptions.delete(subscription)
           const error = failure === null ? {} : { error: answerError(failure.error) }
@@ -124,12 +126,12 @@ export class RpcForm {
       })
       if (this.#subscriptions.has(subscription)) this.#subscriptions.set(subscription, followed)
     }
-    return { line: resultLine({ subscription }, id), after }
+    return { line: resultLine({ subscription }, id, 'json'), after }
   }
 
   #unsubscribe(request: RpcRequest, id: RpcId): Answer {
     this.#end(request)
-    return { line: resultLine(true, id) }
+    return { line: resultLine(true, id, 'json') }
   }
 
   /** @throws HoltError `InvalidInput` where there is no such subscription */
