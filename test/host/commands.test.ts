@@ -111,6 +111,7 @@ describe('stop and start', () => {
     expect(hand.deaths()).toMatchObject([
       { cause: 'normal', class: 'normal', decision: { rule: 'restart_type', action: 'none' } },
     ])
+    await eventually(() => lines.length > 0, 'its last line')
     expect(lines).toEqual(['stop hook'])
     expect(hand.snapshot()).toMatchObject({ status: 'Stopped', intent: 'running' })
   })

@@ -13,6 +13,7 @@ function fill(tx: Tables, agent: string): void {
   tx.agents.nextEpoch(agent)
   tx.counters.add(agent, { received: 1 })
   tx.instances.began({ agent, instance: `inst_${agent}`, epoch: 1, startedAt: 1 })
+  tx.leases.set({ agent, instance: `inst_${agent}`, epoch: 1, expiresAt: 1, signature: 's' })
   tx.deaths.add(death(1, agent))
   tx.facts.append([makeFact(tx.facts.lastSeq() + 1, 5, 'host.stopped', { killed: [], stuck: [] }, { agent })])
   tx.deadLetters.add(letter(agent))

@@ -78,7 +78,7 @@ describe('parseInput', () => {
         details: {
           operation: 'emit',
           faults: ['id: expected string, found nothing', 'event: expected string, found 1'],
-          usage: 'emit ID EVENT [JSON] [--ttl-ms N]',
+          usage: 'emit ID EVENT [JSON] [--ttl-ms N] [--dry-run]',
         },
       }),
     )
