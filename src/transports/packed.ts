@@ -34,13 +34,3 @@ export function isExact(value: unknown, depth = 0): boolean {
   }
   return true
 }
-
-/** As `pack` of superjson.ts, which is loaded where it is needed. @throws HoltError `NotCloneable` */
-export const packed = (value: unknown): Packed | Promise<Packed> =>
-  isExact(value) ? { json: value } : import('./superjson.ts').then(({ pack }) => pack(value))
-
-/** @throws HoltError `BadRequest` for what is no superjson */
-export const unpacked = (value: unknown): unknown =>
-  isPacked(value) && value.meta === undefined
-    ? value.json
-    : import('./superjson.ts').then(({ unpack }) => unpack(value))

@@ -4,9 +4,10 @@
  */
 import { HoltError } from '../../model/error.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
-import { type Encoding, packed, unpacked } from '../packed.ts'
+import type { Encoding } from '../packed.ts'
 import { Calls } from './calls.ts'
 import { openChannel } from './channel.ts'
+import { packed, unpacked } from './packing.ts'
 import { HostStream, type Stream } from './stream.ts'
 
 export interface ConnectOptions {

@@ -2,12 +2,13 @@
  * `holt/client`: a host as a program sees it, over its socket or over HTTP, by the same interface. Streams come back by
  * themselves; calls do not: whoever asked is told that the connection has gone, and connects again.
  */
-import { defer, type Observable, Subject, takeUntil } from 'rxjs'
+import type { Observable } from 'rxjs'
 import { HoltError } from '../../model/error.ts'
 import type { Fact, FactKind } from '../../model/fact.ts'
 import type { AgentSnapshot, FleetSnapshot } from '../../model/snapshot.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { type Random, systemRandom } from '../../platform/random.ts'
+import { Ending } from '../../streams/ending.ts'
 import { reconnecting, refreshed, type Source } from '../../streams/reconnecting.ts'
 import type { HostCalls } from './calls-of-host.ts'
 import { type Client, connect as connectSocket, DEFAULT_TIMEOUT_MS } from './client.ts'
@@ -108,7 +109,7 @@ class Connected implements HostClient {
   readonly #client: Client
   readonly #open: () => Promise<Client>
   readonly #ways: Ways
-  readonly #end = new Subject<void>()
+  readonly #ending = new Ending()
   #closed = false
 
   constructor(client: Client, open: () => Promise<Client>, ways: Ways) {
@@ -146,12 +147,12 @@ class Connected implements HostClient {
 
   close(): void {
     this.#closed = true
-    this.#end.next()
+    this.#ending.end()
     this.#client.close()
   }
 
   #facts(options: FactsOptions, onOpened?: () => void): Observable<Fact> {
-    return defer(() => this.#followed(options, onOpened)).pipe(takeUntil(this.#end))
+    return this.#ending.until(() => this.#followed(options, onOpened))
   }
 
   #followed({ since, ...rest }: FactsOptions, onOpened?: () => void): Observable<Fact> {

@@ -4,10 +4,11 @@
  */
 import { type ErrorCode, HoltError, isErrorCode } from '../../model/error.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
-import { type Encoding, packed, SUPERJSON_TYPE, unpacked } from '../packed.ts'
+import { type Encoding, SUPERJSON_TYPE } from '../packed.ts'
 import { type Client, DEFAULT_TIMEOUT_MS } from './client.ts'
 import { EventReader } from './event-reader.ts'
 import { HttpStream } from './http-stream.ts'
+import { packed, unpacked } from './packing.ts'
 import { type ClientRoute, ROUTES } from './routes.ts'
 
 export interface HttpOptions {
