@@ -48,7 +48,11 @@ describe('a request in line form', () => {
     ['args that are no list', '{"cmd":"echo","args":{"0":1}}', /args: expected a list, found an object/],
     ['opts that are no object', '{"cmd":"echo","opts":[1]}', /opts: expected an object, found a list/],
     ['a who without end', JSON.stringify({ cmd: 'echo', who: 'x'.repeat(257) }), /who: .*256/],
-    ['a key it does not have', '{"cmd":"echo","opt":{"dryRun":true}}', /the keys cmd, args, opts, who, encoding, found 'opt'/],
+    [
+      'a key it does not have',
+      '{"cmd":"echo","opt":{"dryRun":true}}',
+      /the keys cmd, args, opts, who, encoding, found 'opt'/,
+    ],
     ['no JSON', 'status', /expected a line of JSON, found 'status'/],
     ['half of it', '{"cmd":"echo"', /expected a line of JSON/],
     ['cmd behind a prototype', '{"__proto__":{"cmd":"echo"}}', /cmd: .*found nothing/],
