@@ -255,6 +255,7 @@ describe('summary', () => {
       host: id,
       uptimeMs: expect.any(Number),
       counts: { Running: 2, Stopped: 2 },
+      cursor: expect.any(Number),
     })
     expect(host.summary().counts).toEqual(host.fleet().counts)
   })
