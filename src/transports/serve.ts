@@ -54,12 +54,13 @@ export async function serve(host: Host, { socket, socketGroup, rest }: ServeOpti
   let group: UdsServer | null = null
   let http: RestServer | null = null
   try {
+    // First what may fail for another's sake: a client of the socket is not to be cut because a port is taken.
+    if (checked !== null) http = keep(await openRest(host, checked))
     if (socket !== undefined) {
       const service = serviceOf(host, { over: 'socket', most: 'admin' })
       uds = keep(await listen({ path: pathOf(host, socket), service, log: host.log }))
     }
     if (socketGroup !== undefined) group = keep(await openGroupSocket(host, socketGroup))
-    if (checked !== null) http = keep(await openRest(host, checked))
   } catch (error) {
     await Promise.all(opened.map((one) => one.close()))
     throw error
