@@ -15,7 +15,7 @@ import type { DeadLetters } from './dead-letters.ts'
 import { Fates } from './fates.ts'
 import { takeFlush } from './flush.ts'
 import { Journal, type JournalStore, type Written } from './journal.ts'
-import { Mailbox, type Meta, metaOf } from './mailbox.ts'
+import { Mailbox, type Meta, metaOf, metaOfAsk } from './mailbox.ts'
 import { type Link, Pump } from './pump.ts'
 
 /** How the inbox reaches the thread for what is no message. */
@@ -166,7 +166,7 @@ export class Inbox {
       throw new HoltError('CommandBusy', `command '${name}' of agent '${this.#agent}' is exclusive and still runs`)
     }
     const deadline = this.#clock.now() + timeoutMs
-    const position = this.#offer(name, body, { kind: 'ask', deadline, ...(from === undefined ? {} : { from }) })
+    const position = this.#offer(name, body, metaOfAsk(deadline, options, from))
     if (position === REFUSED) throw overloaded(this.#agent, name)
     const reply = this.asks.add(position, name, timeoutMs, deadline, exclusive, options?.signal)
     this.pump.kick()

@@ -9,8 +9,9 @@
  * so that position and delivery number stay one subtraction apart. Used by `inbox.ts` and `pump.ts` alone.
  */
 import { HoltError } from '../model/error.ts'
-import type { MessageKind, SendOptions } from '../model/message.ts'
+import type { AskOptions, MessageKind, SendOptions } from '../model/message.ts'
 import type { Body } from '../model/payload.ts'
+import { checkedTraceparent } from '../model/trace-context.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /** What some messages carry beside name and payload. Times in monotonic ms. */
@@ -33,6 +34,8 @@ export interface Meta {
   readonly messageId?: string
   /** Of the host's own: it takes nobody's room, and is not dropped for others. */
   readonly notice?: boolean
+  /** The trace it belongs to, checked. */
+  readonly traceparent?: string
 }
 
 /**
@@ -46,13 +49,27 @@ export function metaOf(
   clock: Pick<Clock, 'now'>,
 ): Meta | undefined {
   const { ttlMs, messageId } = options ?? {}
-  if (ttlMs === undefined && from === undefined && messageId === undefined && !awaited) return undefined
+  const traceparent = checkedTraceparent(options?.traceparent)
+  if (ttlMs === undefined && from === undefined && messageId === undefined && !awaited && traceparent === undefined)
+    return undefined
   return {
     kind: 'event',
     ...(from === undefined ? {} : { from }),
     ...(ttlMs === undefined ? {} : { expires: clock.now() + checkedTtl(ttlMs) }),
     ...(awaited ? { awaited } : {}),
     ...(messageId === undefined ? {} : { messageId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }
+}
+
+/** What an ask carries. */
+export function metaOfAsk(deadline: number, options: AskOptions | undefined, from: string | undefined): Meta {
+  const traceparent = checkedTraceparent(options?.traceparent)
+  return {
+    kind: 'ask',
+    deadline,
+    ...(from === undefined ? {} : { from }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   }
 }
 

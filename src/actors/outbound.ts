@@ -4,7 +4,7 @@
  */
 import { describeError, type ErrorShape, HoltError } from '../model/error.ts'
 import { CELL, type FlightRecorder } from '../model/flight-recorder.ts'
-import type { AskOptions, Fate } from '../model/message.ts'
+import { type AskOptions, type Fate, identified, type SendOptions } from '../model/message.ts'
 import { BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
 import { type Answers, HOST_ADDRESS, type Sends } from '../model/wire.ts'
 import { messageIdOf } from './flush.ts'
@@ -12,9 +12,9 @@ import type { Inbox } from './inbox.ts'
 
 /** The way from one agent to another. Rejects and answers as the same call of a program would. */
 export interface Router {
-  /** @param messageId the same each time it is sent for the same durable message */
-  tell(from: string, to: string, name: string, payload: unknown, messageId?: string): boolean
-  emit(from: string, to: string, name: string, payload: unknown, messageId?: string): Promise<Fate>
+  /** @param options its `messageId` is the same each time it is sent for the same durable message */
+  tell(from: string, to: string, name: string, payload: unknown, options?: SendOptions): boolean
+  emit(from: string, to: string, name: string, payload: unknown, options?: SendOptions): Promise<Fate>
   ask(from: string, to: string, name: string, payload: unknown, options: AskOptions): Promise<unknown>
   /** What an agent asks of its host. */
   request(from: string, name: string, payload: unknown): Promise<unknown>
@@ -47,9 +47,9 @@ export class Outbound {
       const name = sends.names[index]!
       const id = sends.ids?.[index] ?? 0
       const due = sends.due?.[index] ?? 0
-      const messageId = this.#messageId(sends, index)
-      if (id === 0) this.#router.tell(this.#from, to, name, payloads[index], messageId)
-      else void this.#answer(id, this.#send(to, name, payloads[index], due, messageId))
+      const options = identified(this.#messageId(sends, index), sends.traces?.[index] || undefined)
+      if (id === 0) this.#router.tell(this.#from, to, name, payloads[index], options)
+      else void this.#answer(id, this.#send(to, name, payloads[index], due, options))
     })
     recorder.add(CELL.sendsTaken, sends.to.length)
   }
@@ -61,14 +61,15 @@ export class Outbound {
     return cause === undefined ? undefined : `${cause}/${n![index]}`
   }
 
-  async #send(to: string, name: string, payload: unknown, due: number, messageId?: string): Promise<unknown> {
+  async #send(to: string, name: string, payload: unknown, due: number, options?: SendOptions): Promise<unknown> {
     const from = this.#from
     if (to === HOST_ADDRESS) return this.#router.request(from, name, payload)
-    if (due === 0) return this.#router.emit(from, to, name, payload, messageId)
+    if (due === 0) return this.#router.emit(from, to, name, payload, options)
     const timeoutMs = due - this.#router.now()
     if (timeoutMs <= 0)
       throw new HoltError('Timeout', `the deadline for '${name}' to agent '${to}' had passed when it was sent`)
-    return this.#router.ask(from, to, name, payload, { timeoutMs })
+    const traced = options?.traceparent === undefined ? {} : { traceparent: options.traceparent }
+    return this.#router.ask(from, to, name, payload, { timeoutMs, ...traced })
   }
 
   async #answer(id: number, sent: Promise<unknown>): Promise<void> {

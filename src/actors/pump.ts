@@ -247,6 +247,7 @@ class Columns {
   #expires: number[] | undefined
   #skip: number[] | undefined
   #solo: number[] | undefined
+  #traces: string[] | undefined
 
   constructor(name: string) {
     this.#name = name
@@ -280,6 +281,10 @@ class Columns {
       this.#solo ??= []
       this.#solo.push(index)
     }
+    if (meta.traceparent !== undefined) {
+      this.#traces ??= []
+      this.#traces[index] = meta.traceparent
+    }
   }
 
   build(first: number, count: number): Batch {
@@ -289,14 +294,15 @@ class Columns {
       count,
       names: this.#names ?? this.#name,
       ...this.#bodies.build(),
-      ...(this.#asks === undefined ? {} : { asks: filled(this.#asks, count) }),
-      ...(this.#expires === undefined ? {} : { expires: filled(this.#expires, count) }),
+      ...(this.#asks === undefined ? {} : { asks: filled(this.#asks, count, 0) }),
+      ...(this.#expires === undefined ? {} : { expires: filled(this.#expires, count, 0) }),
       ...(this.#skip === undefined ? {} : { skip: this.#skip }),
       ...(this.#solo === undefined ? {} : { solo: this.#solo }),
+      ...(this.#traces === undefined ? {} : { traces: filled(this.#traces, count, '') }),
     }
   }
 }
 
-/** A column with every cell, 0 where nothing was written. */
-const filled = (column: readonly number[], count: number): number[] =>
-  Array.from({ length: count }, (_, i) => column[i] ?? 0)
+/** A column with every cell, `empty` where nothing was written. */
+const filled = <T>(column: readonly T[], count: number, empty: T): T[] =>
+  Array.from({ length: count }, (_, i) => column[i] ?? empty)

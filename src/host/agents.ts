@@ -18,7 +18,6 @@ import type { DeathRecord } from '../model/death.ts'
 import { HoltError } from '../model/error.ts'
 import type { Report } from '../model/fact.ts'
 import type { IntentRecord } from '../model/intent.ts'
-import { identified } from '../model/message.ts'
 import { encodePayload } from '../model/payload.ts'
 import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
@@ -247,9 +246,9 @@ function routerOf(host: Host, clock: Clock): Omit<Router, 'request'> {
   const { directory } = host
   return {
     now: () => clock.now(),
-    tell: (from, to, name, payload, messageId) => {
+    tell: (from, to, name, payload, options) => {
       const agent = directory.find(to)
-      if (agent !== undefined) return agent.inbox.tell(name, payload, identified(messageId), from)
+      if (agent !== undefined) return agent.inbox.tell(name, payload, options, from)
       directory.find(from)?.deadLetters.add({
         id: 0,
         to,
@@ -262,8 +261,7 @@ function routerOf(host: Host, clock: Clock): Omit<Router, 'request'> {
       })
       return false
     },
-    emit: async (from, to, name, payload, messageId) =>
-      directory.get(to).inbox.emit(name, payload, identified(messageId), from),
+    emit: async (from, to, name, payload, options) => directory.get(to).inbox.emit(name, payload, options, from),
     ask: async (from, to, name, payload, options) => {
       const { inbox, spec } = directory.get(to)
       const asked = inbox.ask(name, payload, options, from)

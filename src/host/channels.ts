@@ -5,7 +5,7 @@
  */
 import type { Directory } from '../actors/directory.ts'
 import type { Published } from '../model/channel.ts'
-import { identified } from '../model/message.ts'
+import type { SendOptions } from '../model/message.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Store } from '../store/store.ts'
 
@@ -51,13 +51,13 @@ export class Channels {
 
   /**
    * Hands an event to all that are bound; an agent does not hear itself.
-   * @param messageId for durable mailboxes: one that has it already does not take it twice
+   * @param options its `messageId` is for durable mailboxes: one that has it already does not take it twice
    */
-  publish(channel: string, event: string, payload: unknown, from?: string, messageId?: string): Published {
+  publish(channel: string, event: string, payload: unknown, from?: string, options?: SendOptions): Published {
     const agents = [...(this.#bound.get(channel) ?? [])].filter((agent) => agent !== from)
     let accepted = 0
     for (const id of agents)
-      if (this.#directory.find(id)?.inbox.tell(event, payload, identified(messageId), from) === true) accepted++
+      if (this.#directory.find(id)?.inbox.tell(event, payload, options, from) === true) accepted++
     return { bound: agents.length, accepted }
   }
 

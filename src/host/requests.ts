@@ -8,6 +8,7 @@ import { kindOfRequest } from '../actors/fence.ts'
 import { messageIdOf } from '../actors/flush.ts'
 import type { Watches } from '../actors/watches.ts'
 import { HoltError } from '../model/error.ts'
+import { identified } from '../model/message.ts'
 import type { ScheduleInput } from '../model/schedule.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Scheduler } from '../schedules/scheduler.ts'
@@ -28,6 +29,8 @@ interface Publication {
   readonly payload: unknown
   /** Of a durable agent: the delivery whose handler publishes, and the how many-th effect of that it is. */
   readonly of?: { readonly seq: number; readonly n: number }
+  /** Of the message whose handler publishes. */
+  readonly traceparent?: string
 }
 
 type Request = (deps: RequestDeps, from: Agent, payload: never) => unknown
@@ -35,9 +38,10 @@ type Request = (deps: RequestDeps, from: Agent, payload: never) => unknown
 const REQUESTS = {
   watch: ({ directory, watches }, from, { agent }: { agent: string }) => watches.watch(from, directory.get(agent)),
   unwatch: ({ watches }, from, { agent }: { agent: string }) => watches.unwatch(from, agent),
-  publish: ({ channels }, from, { channel, event, payload, of }: Publication) => {
+  publish: ({ channels }, from, { channel, event, payload, of, traceparent }: Publication) => {
     const cause = of === undefined ? undefined : messageIdOf(from.inbox, of.seq)
-    return channels.publish(channel, event, payload, from.id, cause === undefined ? undefined : `${cause}/${of!.n}`)
+    const options = identified(cause === undefined ? undefined : `${cause}/${of!.n}`, traceparent)
+    return channels.publish(channel, event, payload, from.id, options)
   },
   schedule: ({ scheduler }, from, { schedule }: { schedule: ScheduleInput }) =>
     scheduler.add(from.id, schedule, 'runtime'),

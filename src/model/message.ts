@@ -70,12 +70,23 @@ export interface Down {
 
 export const DEFAULT_ASK_TIMEOUT_MS = 5000
 
-/** The options of a send that is to be taken once. */
-export const identified = (messageId: string | undefined): SendOptions | undefined =>
-  messageId === undefined ? undefined : { messageId }
+/** The options of a send that is to be taken once, or that belongs to a trace. */
+export function identified(messageId: string | undefined, traceparent?: string): SendOptions | undefined {
+  if (traceparent === undefined) return messageId === undefined ? undefined : { messageId }
+  return messageId === undefined ? { traceparent } : { messageId, traceparent }
+}
+
+/** Which trace a message belongs to. */
+export interface Traced {
+  /**
+   * W3C `traceparent`: the handler has it as `ctx.traceparent`, and what it sends carries it on. One that is not of that
+   * form is ignored. @default none; of a send by `ctx`: that of the message being handled
+   */
+  readonly traceparent?: string
+}
 
 /** Options of `ask`. */
-export interface AskOptions {
+export interface AskOptions extends Traced {
   /** From the call to the reply. @default 5000 */
   readonly timeoutMs?: number
   /** Aborting it settles the ask with `Aborted` and aborts the handler's `ctx.signal`. */
@@ -83,7 +94,7 @@ export interface AskOptions {
 }
 
 /** Options of `tell` and `emit`. */
-export interface SendOptions {
+export interface SendOptions extends Traced {
   /** Past this age the event is not begun any more (fate `expired`). @default no limit */
   readonly ttlMs?: number
   /**

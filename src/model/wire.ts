@@ -10,7 +10,7 @@ import type { HandlerCounts } from './handler-counts.ts'
 import type { BodyColumn } from './payload.ts'
 
 /** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
-export const WIRE_VERSION = 2
+export const WIRE_VERSION = 3
 
 /** Where requests to the host itself go; no agent can have this id. */
 export const HOST_ADDRESS = 'holt:host'
@@ -140,6 +140,8 @@ export interface Batch extends BodyColumn {
   readonly skip?: readonly number[]
   /** Indices to be run alone: they were in flight at a death. */
   readonly solo?: readonly number[]
+  /** The `traceparent` of each, '' for none. Absent: none. */
+  readonly traces?: readonly string[]
 }
 
 /** Answers to what the thread has asked or emitted. `values` hold replies and fates. */
@@ -170,6 +172,8 @@ export interface Sends extends BodyColumn {
   /** Of a durable agent: the delivery whose handler sends, 0 for none, and the how many-th effect of that it is. */
   readonly of?: readonly number[]
   readonly n?: readonly number[]
+  /** The `traceparent` of each, '' for none. Absent: none. */
+  readonly traces?: readonly string[]
 }
 
 /** An end other than handled, of one delivery. */

@@ -10,6 +10,7 @@ import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS, type Fate } from '../model/mes
 import { encodePayload } from '../model/payload.ts'
 import type { ScheduleInput, ScheduleView } from '../model/schedule.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
+import { checkedTraceparent } from '../model/trace-context.ts'
 import type { Init } from '../model/wire.ts'
 import { MAX_TIMER_MS, monotonicMs } from '../platform/clock.ts'
 import type { MountedCapabilities } from './capabilities.ts'
@@ -33,8 +34,9 @@ export class ContextFactory {
     this.log = log
   }
 
-  make(seq: number, name: string, deadline: number | null): HandlerContext {
-    return new HandlerContext(this, seq, name, deadline)
+  /** @param traceparent '' for none */
+  make(seq: number, name: string, deadline: number | null, traceparent: string): HandlerContext {
+    return new HandlerContext(this, seq, name, deadline, traceparent)
   }
 }
 
@@ -43,13 +45,15 @@ export class HandlerContext implements Context {
   readonly name: string
   readonly deadline: number | null
   readonly #shared: ContextFactory
+  readonly #traceparent: string
   #controller: AbortController | undefined
   #writes = 0
   /** Set once it is aborted, also while nobody has asked for the signal. */
   aborted: Error | undefined
 
-  constructor(shared: ContextFactory, seq: number, name: string, deadline: number | null) {
+  constructor(shared: ContextFactory, seq: number, name: string, deadline: number | null, traceparent: string) {
     this.#shared = shared
+    this.#traceparent = traceparent
     this.seq = seq
     this.name = name
     this.deadline = deadline
@@ -69,6 +73,10 @@ export class HandlerContext implements Context {
 
   get log(): Logger {
     return this.#shared.log
+  }
+
+  get traceparent(): string | undefined {
+    return this.#traceparent === '' ? undefined : this.#traceparent
   }
 
   nextWrite(): number {
@@ -106,11 +114,11 @@ export class HandlerContext implements Context {
   }
 
   tell(agent: string, name: string, payload?: unknown): boolean {
-    return this.#shared.outbox.tell(agent, name, payload, this.#effect())
+    return this.#shared.outbox.tell(agent, name, payload, this.#effect(), this.#traceparent)
   }
 
   emit(agent: string, name: string, payload?: unknown): Promise<Fate> {
-    return this.#shared.outbox.emit(agent, name, payload, this.#effect())
+    return this.#shared.outbox.emit(agent, name, payload, this.#effect(), this.#traceparent)
   }
 
   ask<T>(agent: string, name: string, payload?: unknown, options?: AskOptions): Promise<T> {
@@ -121,6 +129,7 @@ export class HandlerContext implements Context {
       name,
       payload,
       this.deadline === null ? due : Math.min(due, this.deadline),
+      checkedTraceparent(options?.traceparent) ?? this.#traceparent,
     )
     return (options?.signal === undefined ? asked : untilAborted(asked, options.signal)) as Promise<T>
   }
@@ -128,7 +137,7 @@ export class HandlerContext implements Context {
   after(delayMs: number, name: string, payload?: unknown): () => void {
     const { outbox } = this.#shared
     const body = encodePayload(payload)
-    const timer = setTimeout(() => outbox.tellSelf(name, body), checked('delayMs', delayMs))
+    const timer = setTimeout(() => outbox.tellSelf(name, body, this.#traceparent), checked('delayMs', delayMs))
     return () => clearTimeout(timer)
   }
 
@@ -145,7 +154,9 @@ export class HandlerContext implements Context {
   }
 
   publish(channel: string, event: string, payload?: unknown): Promise<Published> {
-    return this.#shared.outbox.request('publish', { channel, event, payload, of: this.#effect() }) as Promise<Published>
+    const { traceparent } = this
+    const published = { channel, event, payload, of: this.#effect(), traceparent }
+    return this.#shared.outbox.request('publish', published) as Promise<Published>
   }
 
   schedule(schedule: ScheduleInput): Promise<ScheduleView> {

@@ -15,6 +15,8 @@ export interface Delivery {
   /** Absolute end of life, 0 for none. */
   readonly expires: number
   readonly skip: boolean
+  /** The trace it belongs to; '' for none. */
+  readonly traceparent: string
 }
 
 export class Deliveries {
@@ -51,6 +53,7 @@ export class Deliveries {
       ask: batch.asks === undefined ? 0 : batch.asks[index]!,
       expires: batch.expires === undefined ? 0 : batch.expires[index]!,
       skip: batch.skip?.includes(index) === true,
+      traceparent: batch.traces === undefined ? '' : batch.traces[index]!,
     }
   }
 

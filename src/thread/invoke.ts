@@ -65,7 +65,7 @@ export class Invoker {
     const isAsk = delivery.ask > 0
     const entry = isAsk ? this.#roles.commands.get(delivery.name) : this.#roles.events.get(delivery.name)
     if (entry === undefined) return this.#unknown(delivery, slot, isAsk)
-    const ctx = this.#contexts.make(delivery.seq, delivery.name, isAsk ? delivery.ask : null)
+    const ctx = this.#contexts.make(delivery.seq, delivery.name, isAsk ? delivery.ask : null, delivery.traceparent)
     const began = measured ? monotonicMs() : null
     const run: Run = { delivery, ctx, slot, at: entry.at, began, continues: entry.continues }
     countCall(this.#roles.counts, entry.at)
@@ -99,7 +99,7 @@ export class Invoker {
     const errors: unknown[] = []
     for (const stop of [...this.#roles.stops].reverse()) {
       try {
-        await stop(this.#contexts.make(0, 'stop', null))
+        await stop(this.#contexts.make(0, 'stop', null, ''))
       } catch (error) {
         errors.push(error)
       }

@@ -75,35 +75,36 @@ export class Outbox {
 
   // --- to other agents ---------------------------------------------------------------------------------------------
 
-  tell(to: string, name: string, payload: unknown, effect?: Effect): boolean {
-    return this.#tell(to, name, encodePayload(payload), effect)
+  /** @param trace the `traceparent` it carries, '' for none; so below */
+  tell(to: string, name: string, payload: unknown, effect?: Effect, trace = ''): boolean {
+    return this.#tell(to, name, encodePayload(payload), effect, trace)
   }
 
   /** To the agent itself: a timer's event, copied when the timer was set. */
-  tellSelf(name: string, body: Body): void {
-    this.#tell(this.#agent, name, body)
+  tellSelf(name: string, body: Body, trace = ''): void {
+    this.#tell(this.#agent, name, body, undefined, trace)
   }
 
-  #tell(to: string, name: string, body: Body, effect?: Effect): boolean {
+  #tell(to: string, name: string, body: Body, effect: Effect | undefined, trace: string): boolean {
     if (!this.#hasCredit()) {
       this.#recorder.add(CELL.sendsDropped, 1)
       return false
     }
-    this.#send(to, name, body, 0, 0, effect)
+    this.#send(to, name, body, 0, 0, effect, trace)
     return true
   }
 
-  emit(to: string, name: string, payload: unknown, effect?: Effect): Promise<Fate> {
-    return this.#request(to, name, encodePayload(payload), 0, effect) as Promise<Fate>
+  emit(to: string, name: string, payload: unknown, effect?: Effect, trace = ''): Promise<Fate> {
+    return this.#request(to, name, encodePayload(payload), 0, effect, trace) as Promise<Fate>
   }
 
-  ask(to: string, name: string, payload: unknown, due: number): Promise<unknown> {
-    return this.#request(to, name, encodePayload(payload), due)
+  ask(to: string, name: string, payload: unknown, due: number, trace = ''): Promise<unknown> {
+    return this.#request(to, name, encodePayload(payload), due, undefined, trace)
   }
 
   /** To the host itself, in order with what is sent to other agents. */
   request(name: string, payload: unknown): Promise<unknown> {
-    return this.#request(HOST_ADDRESS, name, encodePayload(payload), 0)
+    return this.#request(HOST_ADDRESS, name, encodePayload(payload), 0, undefined, '')
   }
 
   onAnswers(answers: Answers): void {
@@ -118,10 +119,17 @@ export class Outbox {
     })
   }
 
-  #request(to: string, name: string, body: Body, due: number, effect?: Effect): Promise<unknown> {
+  #request(
+    to: string,
+    name: string,
+    body: Body,
+    due: number,
+    effect: Effect | undefined,
+    trace: string,
+  ): Promise<unknown> {
     const id = this.#nextId++
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
-    const send = (): void => this.#send(to, name, body, id, due, effect)
+    const send = (): void => this.#send(to, name, body, id, due, effect, trace)
     if (this.#hasCredit()) send()
     else if (this.#held.push(send) === 1) setImmediate(this.#letOut)
     return answer
@@ -132,9 +140,17 @@ export class Outbox {
     if (this.#held.length > 0) setImmediate(this.#letOut)
   }
 
-  #send(to: string, name: string, body: Body, id: number, due: number, effect: Effect | undefined): void {
+  #send(
+    to: string,
+    name: string,
+    body: Body,
+    id: number,
+    due: number,
+    effect: Effect | undefined,
+    trace: string,
+  ): void {
     this.#sent = (this.#sent + 1) | 0
-    this.#sends.add(to, name, body, id, due, effect)
+    this.#sends.add(to, name, body, id, due, effect, trace)
     this.#arm(this.#sends.count)
   }
 
@@ -220,13 +236,15 @@ class SendColumns {
   #answered = false
   #of: number[] | undefined
   #n: number[] | undefined
+  #traces: string[] | undefined
 
   get count(): number {
     return this.#to.length
   }
 
-  add(to: string, name: string, body: Body, id: number, due: number, effect: Effect | undefined): void {
+  add(to: string, name: string, body: Body, id: number, due: number, effect: Effect | undefined, trace: string): void {
     if (effect !== undefined || this.#of !== undefined) this.#addEffect(effect)
+    if (trace !== '' || this.#traces !== undefined) this.#addTrace(trace)
     this.#to.push(to)
     this.#names.push(name)
     this.#ids.push(id)
@@ -236,9 +254,15 @@ class SendColumns {
   }
 
   build(): NonNullable<Flush['sends']> {
+    const traces = this.#traces === undefined ? {} : { traces: this.#traces }
     const answered = this.#answered ? { ids: this.#ids, due: this.#due } : {}
     const effects = this.#of === undefined ? {} : { of: this.#of, n: this.#n! }
-    return { to: this.#to, names: this.#names, ...answered, ...effects, ...this.#bodies.build() }
+    return { to: this.#to, names: this.#names, ...answered, ...effects, ...traces, ...this.#bodies.build() }
+  }
+
+  #addTrace(trace: string): void {
+    this.#traces ??= new Array<string>(this.count).fill('')
+    this.#traces.push(trace)
   }
 
   #addEffect({ seq, n }: Effect = NO_EFFECT): void {

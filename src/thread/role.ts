@@ -51,6 +51,11 @@ export interface Context {
   readonly remainingMs: number
   readonly log: Logger
   /**
+   * W3C `traceparent` of the message being handled; undefined for one that belongs to no trace. What is sent by this
+   * context carries it on; where the host traces, it is the span of this very message.
+   */
+  readonly traceparent: string | undefined
+  /**
    * A capability this agent was granted.
    * @throws HoltError `NoSuchCapability`
    */

@@ -23,7 +23,7 @@ describe('deliveries', () => {
   it('of a bare batch are events that need nothing', () => {
     const deliveries = new Deliveries()
     deliveries.add(bare)
-    const plain = { name: 'e', ask: 0, expires: 0, skip: false }
+    const plain = { name: 'e', ask: 0, expires: 0, skip: false, traceparent: '' }
     expect(drain(deliveries)).toEqual([
       { ...plain, seq: 1, payload: { n: 1 } },
       { ...plain, seq: 2, payload: 2 },
@@ -39,13 +39,22 @@ describe('deliveries', () => {
       expires: [0, 900],
       skip: [1],
       solo: [0],
+      traces: ['', '00-1-2-01'],
       rich: [[1, new Map([[1, 2]])]],
     })
     expect(deliveries.nextIsSolo).toBe(true)
-    expect(deliveries.take()).toEqual({ seq: 1, name: 'a', payload: { n: 1 }, ask: 500, expires: 0, skip: false })
+    expect(deliveries.take()).toEqual({
+      seq: 1,
+      name: 'a',
+      payload: { n: 1 },
+      ask: 500,
+      expires: 0,
+      skip: false,
+      traceparent: '',
+    })
     expect(deliveries.nextIsSolo).toBe(false)
     const second = { seq: 2, name: 'b', payload: new Map([[1, 2]]), ask: AWAITED, expires: 900, skip: true }
-    expect(deliveries.take()).toEqual(second)
+    expect(deliveries.take()).toEqual({ ...second, traceparent: '00-1-2-01' })
   })
 
   it('go over from batch to batch in order, also where the numbers wrap', () => {

@@ -42,6 +42,7 @@ export function fakeContext(parts: Partial<Context> = {}): Context {
     signal: new AbortController().signal,
     deadline: null,
     remainingMs: Number.POSITIVE_INFINITY,
+    traceparent: undefined,
     log: { debug: nothing, info: nothing, warn: vi.fn(), error: vi.fn() },
     capability: (() => ({ terms: async (texts: string[]) => text.methods.terms(texts) })) as Context['capability'],
     tell: vi.fn(() => true),
