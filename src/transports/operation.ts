@@ -13,6 +13,8 @@ export interface Caller {
   readonly who: string
   /** Of the token that was shown. */
   readonly tokenId?: string
+  /** The trace that it says its call belongs to, unchecked; for messages. */
+  readonly traceparent?: string
   /** Waits until the caller has read what it was sent, where a stream tells what was. @default it does not wait */
   readonly pace?: Schedule
 }

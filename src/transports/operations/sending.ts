@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { drainForecast } from '../../host/drain.ts'
 import { emitForecast, letterForecast, purgeForecast, shutdownForecast } from '../../host/forecasts.ts'
-import { DEFAULT_ASK_TIMEOUT_MS } from '../../model/message.ts'
+import { DEFAULT_ASK_TIMEOUT_MS, type Traced } from '../../model/message.ts'
 import { handlerError } from '../handler-error.ts'
-import type { Operation } from '../operation.ts'
+import type { Caller, Operation } from '../operation.ts'
 import * as shapes from '../shapes.ts'
 import { call, dryRun, id, ms, name, ofDeadLetter, payload } from './fields.ts'
 
@@ -18,10 +18,10 @@ export const SENDING: readonly Operation[] = [
     positional: ['id', 'event', 'payload'],
     rest: { verb: 'POST', path: '/agents/{id}/events' },
     cli: 'ID EVENT [JSON] [--ttl-ms N] [--dry-run]',
-    run: (host, { id: to, event, payload: value, ttlMs, dryRun: dry }) =>
+    run: (host, { id: to, event, payload: value, ttlMs, dryRun: dry }, caller) =>
       dry === true
         ? emitForecast(host.directory.get(to), event)
-        : host.agent(to).emit(event, value, ttlMs === undefined ? {} : { ttlMs }),
+        : host.agent(to).emit(event, value, { ...(ttlMs === undefined ? {} : { ttlMs }), ...traceOf(caller) }),
   }),
   call({
     name: 'ask',
@@ -32,10 +32,10 @@ export const SENDING: readonly Operation[] = [
     positional: ['id', 'command', 'payload'],
     rest: { verb: 'POST', path: '/agents/{id}/ask' },
     cli: 'ID COMMAND [JSON] [--timeout-ms N]',
-    run: async (host, { timeoutMs = DEFAULT_ASK_TIMEOUT_MS, ...input }) => {
+    run: async (host, { timeoutMs = DEFAULT_ASK_TIMEOUT_MS, ...input }, caller) => {
       const agent = host.agent(input.id)
       try {
-        return await agent.ask(input.command, input.payload, { timeoutMs })
+        return await agent.ask(input.command, input.payload, { timeoutMs, ...traceOf(caller) })
       } catch (error) {
         throw handlerError(error)
       }
@@ -103,3 +103,5 @@ export const SENDING: readonly Operation[] = [
       dry === true ? drainForecast(host.directory.all()) : host.drain({ ...input, by: who }),
   }),
 ]
+
+const traceOf = ({ traceparent }: Caller): Traced => (traceparent === undefined ? {} : { traceparent })

@@ -44,7 +44,7 @@ export const corsHeaders = (origin: string): Record<string, string> => ({
 
 export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
   'Access-Control-Allow-Methods': methods.join(', '),
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID, traceparent',
   'Access-Control-Max-Age': '600',
 })
 

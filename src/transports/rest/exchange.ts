@@ -121,10 +121,15 @@ function prepare(
 ): Prepared {
   const body = bytes === undefined ? undefined : readBody(bytes, req.headers['content-type'], limits.depth)
   const input = inputOf(route, { params, query, body, ifMatch: req.headers['if-match'] })
-  return services[token.access].prepare(route.operation.name, { input }, callerOf(token))
+  return services[token.access].prepare(route.operation.name, { input }, { ...callerOf(token), ...traced(req) })
 }
 
 const callerOf = ({ name, id }: TokenView): Caller => ({ who: name, tokenId: id })
+
+function traced({ headers }: IncomingMessage): Pick<Caller, 'traceparent'> {
+  const traceparent = textOf(headers['traceparent'])
+  return traceparent === undefined ? {} : { traceparent }
+}
 
 async function run(prepared: Prepared, { req }: Exchange): Promise<Reply> {
   if (prepared.kind !== 'call') throw new Error('a stream is not answered at once')

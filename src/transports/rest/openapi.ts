@@ -97,6 +97,9 @@ const parameter = (place: string, name: string, schema: unknown, required: boole
 
 const isList = (schema: unknown): boolean => typeof schema === 'object' && schema !== null && 'items' in schema
 
+/** Operations that send a message. */
+const TRACED: readonly string[] = ['emit', 'ask']
+
 function headersOf({ kind, name }: Operation, verb: string, fields: Route['fields']): Json[] {
   const header = (title: string, description: string): Json => ({
     ...parameter('header', title, { type: 'string' }, false),
@@ -113,6 +116,9 @@ function headersOf({ kind, name }: Operation, verb: string, fields: Route['field
   return [
     header('Idempotency-Key', 'a request that is sent again under its key is not done again'),
     ...(fields.has('ifGeneration') ? [header('If-Match', 'only where this is the ETag of the agent')] : []),
+    ...(TRACED.includes(name)
+      ? [header('traceparent', 'the trace that the message belongs to, as the W3C writes it')]
+      : []),
   ]
 }
 
