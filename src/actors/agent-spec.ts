@@ -14,6 +14,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/id.ts'
 import type { Agent } from './agent.ts'
 import type { DeadMessage } from './dead-letters.ts'
+import type { Inbox } from './inbox.ts'
 import type { InstanceSpec } from './instance.ts'
 import type { JournalStore } from './journal.ts'
 import type { Router } from './outbound.ts'
@@ -107,6 +108,8 @@ export interface AgentDeps {
   onDropped(agent: Agent, draft: DeathCase['draft'], by: string): DeathRecord
   readonly router: Router
   readonly threads: Threads
+  /** Another kind of inbox, where messages are traced. @default Inbox */
+  readonly inbox?: typeof Inbox
   /** Where durable mailboxes are written down. */
   readonly journal: JournalStore
   readonly report: Report

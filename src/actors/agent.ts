@@ -80,7 +80,7 @@ export class Agent {
       deps.onPhase(this, from, to),
     )
     this.deadLetters = new DeadLetters(spec.id, deps.clock, deps.report, deps.onDeadLetter)
-    this.inbox = new Inbox(spec.id, spec.mailbox, deps.clock, this.deadLetters, deps.journal, {
+    this.inbox = new (deps.inbox ?? Inbox)(spec.id, spec.mailbox, deps.clock, this.deadLetters, deps.journal, {
       abort: (seqs, reason) => this.instance?.abort(seqs, reason),
       whyNot: () => this.whereabouts(),
       isExclusive: (command) => this.#exclusive.has(command),

@@ -39,6 +39,11 @@ export const FATE_OF: Readonly<Record<DeadLetterReason, Fate['fate']>> = {
   handler_error: 'handled',
 }
 
+const inTurn = (first: (fate: Fate) => void, then: (fate: Fate) => void) => (fate: Fate) => {
+  first(fate)
+  then(fate)
+}
+
 export class Fates {
   readonly counters: Counters = { received: 0, completed: 0, failed: 0, dropped: 0, ignored: 0, staleEpoch: 0 }
   /** What instances said that were not to be heard. */
@@ -54,7 +59,18 @@ export class Fates {
 
   /** The fate of the event at `position`, once it has one. */
   wait(position: number): Promise<Fate> {
-    return new Promise((resolve) => this.#awaited.set(position, resolve))
+    return new Promise((resolve) => this.#tellOf(position, resolve))
+  }
+
+  /** Counts a message that was accepted; who traces it is told of its fate beside whoever else waits for that. */
+  accepted(position: number, meta: Meta | undefined): void {
+    this.counters.received++
+    if (meta?.onFate !== undefined) this.#tellOf(position, meta.onFate)
+  }
+
+  #tellOf(position: number, told: (fate: Fate) => void): void {
+    const before = this.#awaited.get(position)
+    this.#awaited.set(position, before === undefined ? told : inTurn(before, told))
   }
 
   settle(position: number, fate: Fate): void {
@@ -94,7 +110,9 @@ export class Fates {
       deliveryCount: letter.meta?.deliveries ?? 0,
       deathId,
     })
-    return deathId === undefined ? { fate, reason } : { fate, reason, deathId }
+    const end = deathId === undefined ? { fate, reason } : { fate, reason, deathId }
+    letter.meta?.onFate?.(end)
+    return end
   }
 
   /** The same for a message that never got a position. */

@@ -15,7 +15,7 @@ import type { DeadLetters } from './dead-letters.ts'
 import { Fates } from './fates.ts'
 import { takeFlush } from './flush.ts'
 import { Journal, type JournalStore, type Written } from './journal.ts'
-import { Mailbox, type Meta, metaOf, metaOfAsk } from './mailbox.ts'
+import { Mailbox, type Meta, metaOf, metaOfAsk, type OnFate } from './mailbox.ts'
 import { type Link, Pump } from './pump.ts'
 
 /** How the inbox reaches the thread for what is no message. */
@@ -86,7 +86,7 @@ export class Inbox {
   // --- sending -----------------------------------------------------------------------------------------------
 
   /** See {@link AgentRef.tell}. */
-  tell(name: string, payload: unknown, options?: SendOptions, from?: string): boolean {
+  tell(name: string, payload: unknown, options?: SendOptions, from?: string, onFate?: OnFate): boolean {
     if (this.#mode === 'deliver' && options === undefined && from === undefined) {
       if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0 && !this.draining) {
         this.#push(name, encodePayload(payload), undefined)
@@ -96,7 +96,7 @@ export class Inbox {
     }
     if (this.#isKnown(options)) return true
     const body = encodePayload(payload, options?.transfer)
-    if (this.#offer(name, body, metaOf(options, from, false, this.#clock)) === REFUSED) {
+    if (this.#offer(name, body, metaOf(options, from, false, this.#clock, onFate)) === REFUSED) {
       // An agent cannot be given its message back: it has been told already that it was sent.
       if (from !== undefined && this.#refused.reason === 'rejected') this.fates.refuse(name, body, 'rejected', from)
       return false
@@ -106,13 +106,13 @@ export class Inbox {
   }
 
   /** See {@link AgentRef.emit}. */
-  async emit(name: string, payload: unknown, options?: SendOptions, from?: string): Promise<Fate> {
+  async emit(name: string, payload: unknown, options?: SendOptions, from?: string, onFate?: OnFate): Promise<Fate> {
     const body = encodePayload(payload, options?.transfer)
     if (this.#isKnown(options)) {
       await this.journal.committed()
       return { fate: this.journal.isOpen(options!.messageId!) ? 'queued' : 'handled', reason: 'duplicate' }
     }
-    const place = (): Promise<Fate> => this.#place(name, body, metaOf(options, from, true, this.#clock))
+    const place = (): Promise<Fate> => this.#place(name, body, metaOf(options, from, true, this.#clock, onFate))
     if (this.#mode !== 'deliver' || this.hasRoom) return place()
     return new Promise((resolve, reject) => this.#queue.push(() => void place().then(resolve, reject)))
   }
@@ -298,7 +298,7 @@ export class Inbox {
     const durable = this.options.durable && meta?.kind !== 'ask' && meta?.notice !== true
     const kept = durable ? this.journal.accept(name, body, meta) : meta
     const position = this.mailbox.push(name, body, kept, this.#now)
-    this.fates.counters.received++
+    this.fates.accepted(position, kept)
     return position
   }
 

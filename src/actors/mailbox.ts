@@ -9,10 +9,13 @@
  * so that position and delivery number stay one subtraction apart. Used by `inbox.ts` and `pump.ts` alone.
  */
 import { HoltError } from '../model/error.ts'
-import type { AskOptions, MessageKind, SendOptions } from '../model/message.ts'
+import type { AskOptions, Fate, MessageKind, SendOptions } from '../model/message.ts'
 import type { Body } from '../model/payload.ts'
 import { checkedTraceparent } from '../model/trace-context.ts'
 import type { Clock } from '../platform/clock.ts'
+
+/** Told of the fate of an event, once or more, the same each time. Must not throw. */
+export type OnFate = (fate: Fate) => void
 
 /** What some messages carry beside name and payload. Times in monotonic ms. */
 export interface Meta {
@@ -36,6 +39,8 @@ export interface Meta {
   readonly notice?: boolean
   /** The trace it belongs to, checked. */
   readonly traceparent?: string
+  /** Of an event that is traced. */
+  readonly onFate?: OnFate
 }
 
 /**
@@ -47,11 +52,12 @@ export function metaOf(
   from: string | undefined,
   awaited: boolean,
   clock: Pick<Clock, 'now'>,
+  onFate?: OnFate,
 ): Meta | undefined {
   const { ttlMs, messageId } = options ?? {}
   const traceparent = checkedTraceparent(options?.traceparent)
-  if (ttlMs === undefined && from === undefined && messageId === undefined && !awaited && traceparent === undefined)
-    return undefined
+  const traced = traceparent !== undefined || onFate !== undefined
+  if (ttlMs === undefined && from === undefined && messageId === undefined && !awaited && !traced) return undefined
   return {
     kind: 'event',
     ...(from === undefined ? {} : { from }),
@@ -59,6 +65,7 @@ export function metaOf(
     ...(awaited ? { awaited } : {}),
     ...(messageId === undefined ? {} : { messageId }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(onFate === undefined ? {} : { onFate }),
   }
 }
 

@@ -14,6 +14,8 @@ import type { Mailbox } from './mailbox.ts'
 
 /** The way into one instance. */
 export interface Link {
+  /** Of the instance. */
+  readonly id?: string
   readonly recorder: FlightRecorder
   /** What was in flight when it was fenced: what is done since then is not believed. Null: it is not fenced. */
   readonly fencedWith?: readonly number[] | null
@@ -269,7 +271,7 @@ class Columns {
     }
     const meta = mailbox.metaAt(position)
     if (meta === undefined) return
-    if (meta.kind === 'ask' || meta.awaited === true) {
+    if (meta.kind === 'ask' || meta.awaited === true || meta.onFate !== undefined) {
       this.#asks ??= []
       this.#asks[index] = meta.deadline ?? AWAITED
     }

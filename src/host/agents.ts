@@ -30,6 +30,9 @@ import { createOutput } from './output.ts'
 import { checkGrants, prepare } from './prepare.ts'
 import type { Records } from './records.ts'
 import type { Secrets } from './secrets.ts'
+import { tracedInbox } from './traced-inbox.ts'
+import { Traces } from './traces.ts'
+import type { TracingApi } from './tracing-api.ts'
 import { specOf } from './tree.ts'
 
 export interface MakerParts {
@@ -53,6 +56,8 @@ export interface MakerParts {
   readonly store: Store
   readonly records: Records
   readonly secrets: Secrets
+  /** Null: nothing is traced. */
+  readonly tracing: TracingApi | null
 }
 
 export interface AgentMaker {
@@ -163,6 +168,7 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
         return epoch
       }),
     ...besideDeps(parts),
+    ...tracedDeps(parts),
     router: { ...routerOf(host, clock), request },
     threads,
     journal: journalStore(store, clock),
@@ -188,6 +194,11 @@ function sharedDeps(parts: MakerParts): Omit<AgentDeps, 'prepare'> {
     onOutput: createOutput(log, clock, secrets, (output) => host.onOutput(output)),
     hide: (record) => (record.error === undefined ? record : { ...record, error: secrets.hideIn(record.error) }),
   }
+}
+
+function tracedDeps({ tracing, log, secrets }: MakerParts): Pick<AgentDeps, 'inbox'> {
+  if (tracing === null) return {}
+  return { inbox: tracedInbox(new Traces({ tracing, log, hide: (text) => secrets.hide(text) })) }
 }
 
 /** For an instance that boots beside the one there is. */

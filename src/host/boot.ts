@@ -17,6 +17,7 @@ import { openStore } from '../store/open.ts'
 import type { Host } from './host.ts'
 import { type Joined, join, type Surroundings } from './join.ts'
 import { checkOptions, type HostOptions } from './options.ts'
+import { outsideSpans } from './tracing-api.ts'
 
 const REAL: Surroundings = { clock: systemClock, random: systemRandom, threads: null, compile: compileModules }
 
@@ -28,9 +29,11 @@ let openHosts = 0
  * @throws HoltError `InvalidOption`; `InvalidManifest` when the holt.yml itself is wrong
  */
 export async function createHost(options: HostOptions): Promise<Host> {
-  const host = await openHost(options)
-  await host.start()
-  return host
+  return outsideSpans(options.tracing, async () => {
+    const host = await openHost(options)
+    await host.start()
+    return host
+  })
 }
 
 /**

@@ -7,6 +7,7 @@ import { createLog, LOG_LEVELS, type Logger, type LogLevel } from '../platform/l
 import { MEMORY } from '../store/database.ts'
 import { LEASE_TERMS, type LeaseTerms } from '../supervisor/lease.ts'
 import { checkLogOptions, type LogOptions } from './logs.ts'
+import { isTracingApi, type TracingApi } from './tracing-api.ts'
 
 export interface HostOptions {
   /** A folder with a holt.yml, or the same tree as an object. */
@@ -34,6 +35,11 @@ export interface HostOptions {
   readonly lease?: Partial<LeaseTerms>
   /** A larger fleet is refused before anything starts: each agent is a thread, of 6 MB and more. @default 2000 */
   readonly maxAgents?: number
+  /**
+   * The module `@opentelemetry/api` with which the program has registered a tracer: one span a message, one an ask.
+   * @default none: nothing is traced, at no cost
+   */
+  readonly tracing?: TracingApi
 }
 
 export interface CheckedOptions {
@@ -46,6 +52,7 @@ export interface CheckedOptions {
   readonly shutdownTimeoutMs: number
   readonly maxAgents: number
   readonly lease: LeaseTerms
+  readonly tracing: TracingApi | null
 }
 
 const DEFAULT_SHUTDOWN_MS = 10_000
@@ -76,6 +83,7 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
     maxAgents: checkCount(maxAgents),
     lease: checkLease(options.lease),
+    tracing: checkTracing(options.tracing),
   }
 }
 
@@ -92,6 +100,12 @@ function checkLease(given: Partial<LeaseTerms> | undefined): LeaseTerms {
   if (ttlMs > 0 && !(renewEveryMs > 0 && renewEveryMs < ttlMs))
     throw wrong('lease.renewEveryMs', `more than 0 and less than ttlMs (${ttlMs})`, renewEveryMs)
   return { ttlMs, renewEveryMs, recoverMs: given.recoverMs ?? LEASE_TERMS.recoverMs }
+}
+
+function checkTracing(given: TracingApi | undefined): TracingApi | null {
+  if (given === undefined) return null
+  if (isTracingApi(given)) return given
+  throw wrong('tracing', "the module '@opentelemetry/api'", given)
 }
 
 function checkCount(count: number): number {
