@@ -68,7 +68,7 @@ export class TestedInbox {
   readonly journal = new PlayedJournal()
   thread: PlayedThread
 
-  constructor(options: Partial<MailboxOptions> = {}) {
+  constructor(options: Partial<MailboxOptions> = {}, Kind: typeof Inbox = Inbox) {
     const mailbox = { ...MAILBOX, ...options }
     this.deadLetters = new DeadLetters(
       'a',
@@ -76,7 +76,7 @@ export class TestedInbox {
       (kind, data) => this.facts.push({ kind, data }),
       () => {},
     )
-    this.inbox = new Inbox('a', mailbox, this.clock, this.deadLetters, this.journal, {
+    this.inbox = new Kind('a', mailbox, this.clock, this.deadLetters, this.journal, {
       abort: (seqs) => this.aborted.push(...seqs),
       whyNot: () => 'it is away',
       isExclusive: (command) => this.exclusive.has(command),

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { metaOf, metaOfAsk } from '../../src/actors/mailbox.ts'
 import { Outbound } from '../../src/actors/outbound.ts'
 import { FlightRecorder } from '../../src/model/flight-recorder.ts'
+import type { Fate } from '../../src/model/message.ts'
+import { AWAITED } from '../../src/model/wire.ts'
 import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { Outbox } from '../../src/thread/outbox.ts'
 import { KeptPort } from '../thread/tested-loop.ts'
@@ -71,6 +73,38 @@ describe('a trace', () => {
     expect(thread.batches.map(({ traces }) => traces)).toEqual([[ONE]])
     // In memory alone: the next host does not know it.
     expect(JSON.stringify([...journal.waiting.values()])).not.toContain(ONE)
+  })
+})
+
+describe('who wants to know the fate of an event', () => {
+  it('is told of it, though its sender only tells; beside the one who waits for it', async () => {
+    const { inbox, thread } = new TestedInbox().activate()
+    const fates: unknown[] = []
+    const note = (fate: Fate): void => void fates.push(fate)
+    expect(inbox.tell('told', 1, {}, undefined, note)).toBe(true)
+    const emitted = inbox.emit('emitted', 2, {}, undefined, note)
+    inbox.tell('plain', 3)
+    await nextTurn()
+    expect(thread.batches.map(({ asks }) => asks)).toEqual([[AWAITED, AWAITED, 0]])
+    thread.work(3)
+    inbox.onFlush({ type: 'flush', handled: [1, 2] })
+    expect(fates).toEqual([{ fate: 'handled' }, { fate: 'handled' }])
+    expect(await emitted).toEqual({ fate: 'handled' })
+  })
+
+  it('is told where it is refused, and at a later delivery', () => {
+    const tested = new MortalInbox({ redeliver: 1 }).activate()
+    const fates: string[] = []
+    tested.inbox.tell('again', 1, {}, undefined, ({ fate }) => void fates.push(fate))
+    tested.flushed().thread.begin()
+    tested.die()
+    expect(fates).toEqual([])
+    tested.succeed().thread.begin()
+    tested.die()
+    expect(new Set(fates)).toEqual(new Set(['quarantined']))
+    tested.inbox.setMode('ignore', false)
+    tested.inbox.tell('refused', 1, {}, undefined, ({ fate }) => void fates.push(fate))
+    expect(fates.at(-1)).toBe('ignored')
   })
 })
 
