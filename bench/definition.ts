@@ -25,12 +25,15 @@ export interface Metric {
   readonly ratio: boolean
 }
 
-/** `variant` ÷ `against` in `metric`, median of the rounds. */
+/** `variant` ÷ `against` in `metric`, median of the rounds: at least so much, or at most. One of the two is set. */
 export interface Target {
   readonly variant: string
   readonly against: string
   readonly metric: string
-  readonly atLeast: number
+  /** Of `against`, where that differs from `metric`. */
+  readonly againstMetric?: string
+  readonly atLeast?: number
+  readonly atMost?: number
 }
 
 export interface Bench {
@@ -44,6 +47,10 @@ export interface Bench {
   readonly targets: readonly Target[]
   /** Packages whose versions the report names. */
   readonly packages: readonly string[]
+  /** Runs with all threads on one processor (Linux, `taskset`), also without `--one-cpu`: for latency. */
+  readonly oneCpu?: boolean
+  /** What each variant leaves out, by its name: isolation, bounds, supervision, accounting. Printed under the table. */
+  readonly leavesOut?: Readonly<Record<string, string>>
 }
 
 /** One variant in one round: figures, or why there are none. */

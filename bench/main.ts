@@ -74,7 +74,8 @@ function report(bench: Bench, outcomes: Outcomes, heading: readonly string[]): s
 }
 
 /** @returns whether every variant succeeded in every round */
-async function runAndReport(bench: Bench, base: Omit<RunOptions, 'variants'>, only: string): Promise<boolean> {
+async function runAndReport(bench: Bench, given: Omit<RunOptions, 'variants'>, only: string): Promise<boolean> {
+  const base = { ...given, oneCpu: given.oneCpu || bench.oneCpu === true }
   const variants = Object.keys(bench.variants).filter((name) => name.includes(only) || name === bench.base)
   const where = surroundings(bench.packages)
   const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`

@@ -69,12 +69,19 @@ export interface Verdict {
 
 export function judge(target: Target, outcomes: Outcomes): Verdict {
   const own = seriesOf(outcomes, target.variant, target.metric)
-  const ratio = spread(ratios(own, seriesOf(outcomes, target.against, target.metric)))?.median
-  return { target, ratio, met: ratio !== undefined && ratio >= target.atLeast }
+  const other = seriesOf(outcomes, target.against, target.againstMetric ?? target.metric)
+  const ratio = spread(ratios(own, other))?.median
+  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target
+  return { target, ratio, met: ratio !== undefined && ratio >= atLeast && ratio <= atMost }
+}
+
+/** `Holt tell ≥ 38 × Comlink` */
+function claimOf({ variant, against, atLeast, atMost }: Target): string {
+  return atMost === undefined ? `${variant} ≥ ${atLeast} × ${against}` : `${variant} ≤ ${atMost} × ${against}`
 }
 
 export function verdictLine({ target, ratio, met }: Verdict): string {
-  const said = `${target.variant} ≥ ${target.atLeast} × ${target.against}`
+  const said = claimOf(target)
   if (ratio === undefined) return `- no figure: ${said}`
   return `- ${met ? 'met' : 'MISSED'}: ${said} (${formatFigure(ratio)} ×)`
 }
