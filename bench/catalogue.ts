@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   queue: async () => (await import('./queue.ts')).queue,
   tell: async () => (await import('./tell.ts')).tell,
   ask: async () => (await import('./ask.ts')).ask,
+  relay: async () => (await import('./relay.ts')).relay,
   control: async () => (await import('./control.ts')).control,
   restart: async () => (await import('./restart.ts')).restart,
   store: async () => (await import('./store.ts')).store,

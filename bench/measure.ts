@@ -21,13 +21,17 @@ export async function perSecond(count: number, effort: Effort, run: (count: numb
   return median(rates)
 }
 
-/** Keeps 256 calls in flight until `count` have settled. */
-export async function lanes(count: number, call: (index: number) => Promise<unknown>): Promise<void> {
+/** Keeps `width` calls in flight until `count` have settled. */
+export async function lanes(
+  count: number,
+  call: (index: number) => Promise<unknown>,
+  width = IN_FLIGHT,
+): Promise<void> {
   let next = 0
   const lane = async (): Promise<void> => {
     while (next < count) await call(next++)
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane))
+  await Promise.all(Array.from({ length: width }, lane))
 }
 
 /** Round-trip times in µs, one call at a time, after as many calls again to warm up. */
