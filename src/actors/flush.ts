@@ -46,8 +46,8 @@ function onOutcome(inbox: Inbox, { seq, fate, name, payload, error }: Outcome): 
   const reason = fate === 'ignored' ? 'no_handler' : fate
   // While it is still here, more is known of it than its thread says: who sent it, and what, where the handler had begun.
   const letter = inbox.mailbox.letterAt(position)
-  const body = payload === undefined ? letter?.body : encodePayload(payload)
+  const body = payload === undefined && letter !== undefined ? letter.body : encodePayload(payload)
   const meta = { kind: 'event' as const, ...letter?.meta, deliveries: (letter?.meta?.deliveries ?? 0) + 1 }
-  const buried = { id: letter?.id ?? position, name, body: body ?? encodePayload(undefined), meta }
+  const buried = { id: letter?.id ?? position, name, body, meta }
   inbox.fates.settle(position, inbox.fates.bury(buried, reason))
 }

@@ -264,7 +264,7 @@ class Columns {
     if (this.#names !== undefined) this.#names.push(name)
     else if (name !== this.#name) this.#names = [...new Array<string>(index).fill(this.#name), name]
     const body = mailbox.bodyAt(position)
-    this.#bodies.add(body ?? '0')
+    this.#bodies.add(body === undefined ? 0 : body)
     if (body === undefined) {
       this.#skip ??= []
       this.#skip.push(index)

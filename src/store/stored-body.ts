@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from 'node:v8'
 import { HoltError } from '../model/error.ts'
-import { type Body, encodePayload } from '../model/payload.ts'
+import { type Body, Copied, encodePayload, type Plain } from '../model/payload.ts'
 import { stateFault } from './faults.ts'
 import { bytes, maybe, word } from './rows.ts'
 
@@ -14,7 +14,7 @@ export type StoredBody =
 
 /** @throws HoltError `NotCloneable` for what only another thread of this process could be handed */
 export function storeBody(body: Body): StoredBody {
-  if (typeof body === 'string') return { encoding: 'json', body }
+  if (!(body instanceof Copied)) return { encoding: 'json', body: JSON.stringify(body) }
   try {
     return { encoding: 'v8', body: serialize(body.value) }
   } catch (error) {
@@ -25,8 +25,8 @@ export function storeBody(body: Body): StoredBody {
 
 /** The body as a mailbox keeps it. @throws HoltError `StateCorrupt` */
 export function restoreBody({ encoding, body }: StoredBody): Body {
-  if (encoding === 'json') return body
   try {
+    if (encoding === 'json') return JSON.parse(body) as Plain
     // Encoded anew: what was read may be views on the bytes of the whole row.
     return encodePayload(deserialize(body))
   } catch (error) {

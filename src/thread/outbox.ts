@@ -217,7 +217,7 @@ class ReplyColumns {
 
   fail(seq: number, error: ErrorShape): void {
     this.#errors.push([this.#seqs.push(seq) - 1, error])
-    this.#bodies.add('0')
+    this.#bodies.add(0)
   }
 
   build(): NonNullable<Flush['replies']> {

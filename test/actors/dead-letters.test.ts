@@ -9,7 +9,7 @@ const letter = (id: number, more: Partial<DeadMessage> = {}): DeadMessage => ({
   reason: 'not_accepting',
   kind: 'event',
   name: `m${id}`,
-  body: `{"n":${id}}`,
+  body: { n: id },
   deliveryCount: 0,
   ...more,
 })

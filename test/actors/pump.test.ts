@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Mailbox, type Meta } from '../../src/actors/mailbox.ts'
 import { Pump } from '../../src/actors/pump.ts'
 import { CELL } from '../../src/model/flight-recorder.ts'
+import type { Body } from '../../src/model/payload.ts'
 import { AWAITED } from '../../src/model/wire.ts'
 import { FakeClock, nextTurn } from '../../src/testkit/fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
@@ -39,7 +40,7 @@ class TestedPump {
     return this
   }
 
-  push(name = 'e', meta?: Meta, body = '0'): number {
+  push(name = 'e', meta?: Meta, body: Body = 0): number {
     const position = this.mailbox.push(name, body, meta, this.clock.now())
     this.pump.kick()
     return position
@@ -48,7 +49,7 @@ class TestedPump {
   /** `1`, `2`, … as payloads. */
   pushNumbers(count: number): void {
     const from = this.mailbox.tail
-    for (let i = 0; i < count; i++) this.push('e', undefined, `${from + i}`)
+    for (let i = 0; i < count; i++) this.push('e', undefined, from + i)
   }
 
   /** Goes on as if `count` deliveries of this instance had been done. */
