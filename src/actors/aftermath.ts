@@ -51,7 +51,7 @@ export function settleDeath(inbox: Inbox, remains: Remains, record: DeathRecord,
     return !settleInFlight(inbox, record, options, { position, seq, letter, lone: letters.length === 1 })
   })
   inbox.journal.close()
-  inbox.withdrawFirst()
+  withdrawFirst(inbox)
   inbox.withdrawAbandoned()
   buryMoved(inbox, oldSent)
   for (const { position, letter } of again.reverse()) redeliver(inbox, position, letter, letters.length > 1)
@@ -99,6 +99,13 @@ function redeliver(inbox: Inbox, from: number, letter: Letter, solo: boolean): v
   const to = inbox.mailbox.unshift(letter.name, letter.body, meta, letter.at, letter.id)
   inbox.fates.move(from, to)
   inbox.journal.again(letter.meta)
+}
+
+/** Takes out the first event of an instance that ended before it began it: no other is to have it. */
+function withdrawFirst({ mailbox }: Inbox): void {
+  if (!mailbox.has(mailbox.head) || mailbox.metaAt(mailbox.head)?.once !== true) return
+  mailbox.withdraw(mailbox.head)
+  mailbox.settleTo(mailbox.head + 1)
 }
 
 const GONE = new Copied(undefined)

@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events'
 import { HoltError } from '../model/error.ts'
 import { type AskOptions, DEFAULT_ASK_TIMEOUT_MS } from '../model/message.ts'
 import { type Clock, MAX_TIMER_MS, type Timer } from '../platform/clock.ts'
+import { Waiting } from './waiting.ts'
 
 interface Pending {
   /** Where its message is; changes when the mailbox closes its holes. */
@@ -43,7 +44,7 @@ export class Asks {
   readonly #clock: Clock
   /** The caller gave up; the message is to be withdrawn or its handler aborted. */
   readonly #onAbandoned: (position: number, why: string) => void
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Waiting<Pending>()
   /** Exclusive commands and the position that holds each. */
   readonly #exclusive = new Map<string, number>()
   #timer: Timer | null = null
@@ -110,16 +111,15 @@ export class Asks {
 
   /** Settles every ask that `which` picks with the error made for it; their handlers have ended with the instance. */
   failWhere(which: (position: number) => boolean, makeError: (command: string) => Error): void {
-    for (const [position, { command }] of [...this.#pending])
+    for (const [position, { command }] of this.#pending.entries())
       if (which(position)) this.fail(position, makeError(command))
     for (const [name, position] of this.#exclusive) if (which(position)) this.#exclusive.delete(name)
   }
 
   /** The message has another position from now on. */
   move(from: number, to: number): void {
-    const pending = this.#pending.get(from)
+    const pending = this.#pending.take(from)
     if (pending !== undefined) {
-      this.#pending.delete(from)
       this.#pending.set(to, pending)
       pending.position = to
     }
@@ -128,15 +128,13 @@ export class Asks {
 
   /** Positions that wait, for one who looks. */
   has(position: number): boolean {
-    return this.#pending.has(position)
+    return this.#pending.get(position) !== undefined
   }
 
   #take(position: number): Pending | undefined {
-    const pending = this.#pending.get(position)
-    if (pending === undefined) return undefined
-    this.#pending.delete(position)
+    const pending = this.#pending.take(position)
     // The timer stays: with one ask after another, arming it anew each time would cost more than one idle sweep.
-    pending.forget?.()
+    pending?.forget?.()
     return pending
   }
 
@@ -185,7 +183,7 @@ export class Asks {
     this.#disarm()
     const now = this.#clock.now()
     let next = Number.POSITIVE_INFINITY
-    for (const [position, { deadline, command, timeoutMs }] of [...this.#pending]) {
+    for (const [position, { deadline, command, timeoutMs }] of this.#pending.entries()) {
       if (deadline <= now + 0.5)
         this.#abandon(position, timedOut(this.#agent, command, timeoutMs), 'its caller stopped waiting')
       else if (deadline < next) next = deadline

@@ -7,6 +7,7 @@ import type { Body } from '../model/payload.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import { Fenced } from './fence.ts'
 import type { Letter, Meta } from './mailbox.ts'
+import { Waiting } from './waiting.ts'
 
 /** Counts over the life of the agent. */
 export interface Counters {
@@ -51,7 +52,7 @@ export class Fates {
   readonly #deadLetters: DeadLetters
   /** Told of each message that was not handled. */
   onBuried: ((meta: Meta | undefined) => void) | null = null
-  readonly #awaited = new Map<number, (fate: Fate) => void>()
+  readonly #awaited = new Waiting<(fate: Fate) => void>()
 
   constructor(deadLetters: DeadLetters) {
     this.#deadLetters = deadLetters
@@ -74,23 +75,19 @@ export class Fates {
   }
 
   settle(position: number, fate: Fate): void {
-    const resolve = this.#awaited.get(position)
-    if (resolve === undefined) return
-    this.#awaited.delete(position)
-    resolve(fate)
+    this.#awaited.take(position)?.(fate)
   }
 
   /** A redelivered event sits at another position from now on. */
   move(from: number, to: number): void {
-    const resolve = this.#awaited.get(from)
-    if (resolve === undefined || from === to) return
-    this.#awaited.delete(from)
-    this.#awaited.set(to, resolve)
+    if (from === to) return
+    const resolve = this.#awaited.take(from)
+    if (resolve !== undefined) this.#awaited.set(to, resolve)
   }
 
   /** Settles all that wait and that `which` picks. */
   settleWhere(which: (position: number) => boolean, fate: Fate): void {
-    for (const position of [...this.#awaited.keys()]) if (which(position)) this.settle(position, fate)
+    for (const [position] of this.#awaited.entries()) if (which(position)) this.settle(position, fate)
   }
 
   /** Counts the end of a message that was not handled, keeps it as a dead letter, and says what its fate is. */

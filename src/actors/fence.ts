@@ -5,7 +5,8 @@
  */
 import { describeError, HoltError } from '../model/error.ts'
 import { CELL } from '../model/flight-recorder.ts'
-import { BodyColumnBuilder, encodePayload } from '../model/payload.ts'
+import { encodePayload } from '../model/payload.ts'
+import { BodyColumnBuilder } from '../model/payload-column.ts'
 import { type Flush, HOST_ADDRESS, type Sends } from '../model/wire.ts'
 import type { Agent } from './agent.ts'
 import type { Instance } from './instance.ts'

@@ -1,7 +1,8 @@
 /** What a thread flushes: replies, fates and ends of handlers, matched with what waits for them in the inbox. */
 import { reviveError } from '../model/error.ts'
 import type { Fate } from '../model/message.ts'
-import { encodePayload, readColumn } from '../model/payload.ts'
+import { encodePayload } from '../model/payload.ts'
+import { readColumn } from '../model/payload-column.ts'
 import type { Flush, Outcome, Replies } from '../model/wire.ts'
 import type { Inbox } from './inbox.ts'
 

@@ -16,6 +16,7 @@ import { Fates } from './fates.ts'
 import { takeFlush } from './flush.ts'
 import { Journal, type JournalStore, type Written } from './journal.ts'
 import { Mailbox, type Meta, metaOf, metaOfAsk, type OnFate } from './mailbox.ts'
+import { promised } from './promised.ts'
 import { type Link, Pump } from './pump.ts'
 
 /** How the inbox reaches the thread for what is no message. */
@@ -106,18 +107,23 @@ export class Inbox {
   }
 
   /** See {@link AgentRef.emit}. */
-  async emit(name: string, payload: unknown, options?: SendOptions, from?: string, onFate?: OnFate): Promise<Fate> {
-    const body = encodePayload(payload, options?.transfer)
-    if (this.#isKnown(options)) {
-      await this.journal.committed()
-      return { fate: this.journal.isOpen(options!.messageId!) ? 'queued' : 'handled', reason: 'duplicate' }
-    }
-    const place = (): Promise<Fate> => this.#place(name, body, metaOf(options, from, true, this.#clock, onFate))
-    if (this.#mode !== 'deliver' || this.hasRoom) return place()
-    return new Promise((resolve, reject) => this.#queue.push(() => void place().then(resolve, reject)))
+  emit(name: string, payload: unknown, options?: SendOptions, from?: string, onFate?: OnFate): Promise<Fate> {
+    return promised(() => {
+      const body = encodePayload(payload, options?.transfer)
+      if (this.#isKnown(options)) return this.#again(options!.messageId!)
+      const place = (): Fate | Promise<Fate> =>
+        this.#place(name, body, metaOf(options, from, true, this.#clock, onFate))
+      if (this.#mode !== 'deliver' || this.hasRoom) return place()
+      return new Promise((resolve) => this.#queue.push(() => resolve(promised(place))))
+    })
   }
 
-  async #place(name: string, body: Body, meta: Meta | undefined): Promise<Fate> {
+  async #again(messageId: string): Promise<Fate> {
+    await this.journal.committed()
+    return { fate: this.journal.isOpen(messageId) ? 'queued' : 'handled', reason: 'duplicate' }
+  }
+
+  #place(name: string, body: Body, meta: Meta | undefined): Fate | Promise<Fate> {
     const position = this.#offer(name, body, meta)
     if (position !== REFUSED) {
       const queued = this.#mode !== 'deliver'
@@ -154,7 +160,11 @@ export class Inbox {
   }
 
   /** See {@link AgentRef.ask}. */
-  async ask(name: string, payload: unknown, options?: AskOptions, from?: string): Promise<unknown> {
+  ask(name: string, payload: unknown, options?: AskOptions, from?: string): Promise<unknown> {
+    return promised(() => this.#ask(name, payload, options, from))
+  }
+
+  #ask(name: string, payload: unknown, options: AskOptions | undefined, from: string | undefined): Promise<unknown> {
     const timeoutMs = askTimeoutMs(options)
     const body = encodePayload(payload)
     if (options?.signal?.aborted === true) {
@@ -246,14 +256,6 @@ export class Inbox {
   }
 
   // --- between two instances ---------------------------------------------------------------------------------------
-
-  /** Takes out the first event of an instance that ended before it began it: no other is to have it. */
-  withdrawFirst(): void {
-    const { mailbox } = this
-    if (!mailbox.has(mailbox.head) || mailbox.metaAt(mailbox.head)?.once !== true) return
-    mailbox.withdraw(mailbox.head)
-    mailbox.settleTo(mailbox.head + 1)
-  }
 
   /** Takes out the asks that nobody waits for any more: no instance is to run them. */
   withdrawAbandoned(): void {

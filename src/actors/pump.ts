@@ -7,7 +7,7 @@
  * Called by `inbox.ts`; knows nothing of phases: the gate is opened and shut from outside.
  */
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
-import { BodyColumnBuilder } from '../model/payload.ts'
+import { BodyColumnBuilder } from '../model/payload-column.ts'
 import { AWAITED, type Batch, type DataToThread } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Mailbox } from './mailbox.ts'

@@ -7,7 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { BootStep } from './death.ts'
 import type { ErrorShape } from './error.ts'
 import type { HandlerCounts } from './handler-counts.ts'
-import type { BodyColumn } from './payload.ts'
+import type { BodyColumn } from './payload-column.ts'
 
 /** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
 export const WIRE_VERSION = 3

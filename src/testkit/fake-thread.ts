@@ -8,7 +8,8 @@ import type { Thread, Threads } from '../actors/spawn.ts'
 import type { BootStep } from '../model/death.ts'
 import { describeError } from '../model/error.ts'
 import { CELL, FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
-import { BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
+import { encodePayload } from '../model/payload.ts'
+import { BodyColumnBuilder, readColumn } from '../model/payload-column.ts'
 import {
   AWAITED,
   type Batch,

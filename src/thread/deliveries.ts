@@ -2,7 +2,7 @@
  * Deliveries waiting in the thread: batches as they came, and a cursor. Nothing is unpacked ahead of its turn but the
  * payloads, which one parse makes for the whole batch.
  */
-import { readColumn } from '../model/payload.ts'
+import { readColumn } from '../model/payload-column.ts'
 import type { Batch } from '../model/wire.ts'
 
 /** One delivery, read at the cursor. */

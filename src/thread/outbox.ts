@@ -7,7 +7,8 @@ import type { MessagePort } from 'node:worker_threads'
 import { type ErrorShape, reviveError } from '../model/error.ts'
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
 import type { Fate } from '../model/message.ts'
-import { type Body, BodyColumnBuilder, encodePayload, readColumn } from '../model/payload.ts'
+import { type Body, encodePayload } from '../model/payload.ts'
+import { BodyColumnBuilder, readColumn } from '../model/payload-column.ts'
 import { type Answers, BELL, type Flush, HOST_ADDRESS, type Outcome } from '../model/wire.ts'
 
 const BATCH = 256

@@ -2,7 +2,8 @@
 import { settleDeath } from '../../src/actors/aftermath.ts'
 import type { DeathRecord } from '../../src/model/death.ts'
 import { signedDifference } from '../../src/model/flight-recorder.ts'
-import { BodyColumnBuilder, encodePayload } from '../../src/model/payload.ts'
+import { encodePayload } from '../../src/model/payload.ts'
+import { BodyColumnBuilder } from '../../src/model/payload-column.ts'
 import { TestedInbox } from './tested-inbox.ts'
 
 export class MortalInbox extends TestedInbox {

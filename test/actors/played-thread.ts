@@ -4,7 +4,7 @@
  */
 import type { Link } from '../../src/actors/pump.ts'
 import { CELL, FlightRecorder, signedDifference } from '../../src/model/flight-recorder.ts'
-import { readColumn } from '../../src/model/payload.ts'
+import { readColumn } from '../../src/model/payload-column.ts'
 import type { Batch, DataToThread } from '../../src/model/wire.ts'
 
 /** One delivery as the thread sees it. */

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HoltError } from '../../src/model/error.ts'
-import { type Body, BodyColumnBuilder, Copied, decodeBody, encodePayload, readColumn } from '../../src/model/payload.ts'
+import { type Body, Copied, decodeBody, encodePayload } from '../../src/model/payload.ts'
+import { BodyColumnBuilder, readColumn } from '../../src/model/payload-column.ts'
 
 /** As it arrives in a thread: through a column and a port. */
 function arrive(...bodies: Body[]): unknown[] {

@@ -1,7 +1,7 @@
 /** What leaves a thread: columns posted together, credit for messages to others, and answers to what was asked. */
 import { describe, expect, it } from 'vitest'
 import { CELL, FlightRecorder } from '../../src/model/flight-recorder.ts'
-import { type BodyColumn, readColumn } from '../../src/model/payload.ts'
+import { type BodyColumn, readColumn } from '../../src/model/payload-column.ts'
 import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { Outbox } from '../../src/thread/outbox.ts'
 import { KeptPort } from './tested-loop.ts'
