@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   tell: async () => (await import('./tell.ts')).tell,
   ask: async () => (await import('./ask.ts')).ask,
   relay: async () => (await import('./relay.ts')).relay,
+  fleet: async () => (await import('./fleet.ts')).fleet,
   control: async () => (await import('./control.ts')).control,
   restart: async () => (await import('./restart.ts')).restart,
   store: async () => (await import('./store.ts')).store,

@@ -10,6 +10,8 @@ export interface Effort {
   readonly share: number
   /** Timed repetitions in one child, after a warm-up that is not counted; their median is the child's figure. */
   readonly repeats: number
+  /** From 0. What takes too long for every round is measured in the first ones only, and has no figure in the others. */
+  readonly round: number
 }
 
 /** Figures of one child by metric key. */

@@ -23,7 +23,7 @@ const GIVE_UP_AFTER = 2
 const STDERR_KEPT = 16_384
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
 
-function commandOf(bench: string, variant: string, options: RunOptions): string[] {
+function commandOf(bench: string, variant: string, round: number, options: RunOptions): string[] {
   const node = [
     process.execPath,
     '--no-warnings',
@@ -33,6 +33,7 @@ function commandOf(bench: string, variant: string, options: RunOptions): string[
     bench,
     variant,
     options.quick ? 'quick' : 'full',
+    String(round),
   ]
   return options.oneCpu ? ['taskset', '-c', '0', ...node] : node
 }
@@ -43,8 +44,8 @@ function reasonIn(stderr: string, exit: string): string {
   return lines.find((line) => /^(\w*Error\b|\[?\w*Error \[)/.test(line)) ?? lines.find((line) => line !== '') ?? exit
 }
 
-function runChild(bench: string, variant: string, options: RunOptions): Promise<Outcome> {
-  const [command, ...args] = commandOf(bench, variant, options)
+function runChild(bench: string, variant: string, round: number, options: RunOptions): Promise<Outcome> {
+  const [command, ...args] = commandOf(bench, variant, round, options)
   return new Promise((resolve) => {
     const child = spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     let outcome: Outcome | undefined
@@ -78,7 +79,9 @@ export async function runBench(bench: Bench, options: RunOptions, tell: (line: s
   for (let round = 0; round < options.rounds; round++) {
     for (const variant of orderOfRound(options.variants, round)) {
       const before = outcomes[variant]!
-      const outcome = hopeless(before) ? { failure: 'not tried again' } : await runChild(bench.name, variant, options)
+      const outcome = hopeless(before)
+        ? { failure: 'not tried again' }
+        : await runChild(bench.name, variant, round, options)
       before.push(outcome)
       tell(`${bench.name} round ${round + 1}/${options.rounds} ${variant}: ${JSON.stringify(outcome)}`)
     }
