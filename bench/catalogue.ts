@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   ask: async () => (await import('./ask.ts')).ask,
   relay: async () => (await import('./relay.ts')).relay,
   fleet: async () => (await import('./fleet.ts')).fleet,
+  pause: async () => (await import('./pause.ts')).pause,
   control: async () => (await import('./control.ts')).control,
   restart: async () => (await import('./restart.ts')).restart,
   store: async () => (await import('./store.ts')).store,
