@@ -14,18 +14,34 @@ import type { CommandDefinition, SchemaResult } from './role.ts'
 import type { Roles } from './roles.ts'
 
 /** Told once per delivery; `inline`: before `invoke` has returned. */
-type Complete = (end: { seq: number; slot: number; inline: boolean }) => void
+type Complete = (seq: number, slot: number, inline: boolean) => void
 
-/** A delivery on its way. */
+/**
+ * What runs in one slot, one delivery after the other: a message costs neither an object nor two functions of its own.
+ * A promise settles once, and the slot is not free before.
+ */
 interface Run {
-  readonly delivery: Delivery
-  readonly ctx: HandlerContext
   readonly slot: number
+  delivery: Delivery
+  ctx: HandlerContext | null
   /** Where its handler is counted. */
-  readonly at: number
+  at: number
   /** When it began, where it is measured. */
-  readonly began: number | null
-  readonly continues: boolean
+  began: number | null
+  continues: boolean
+  readonly onValue: (value: unknown) => void
+  readonly onError: (error: unknown) => void
+}
+
+/** In a slot that is free. */
+const NONE: Delivery = {
+  seq: 0,
+  name: '',
+  payload: undefined,
+  ask: 0,
+  expires: 0,
+  skip: false,
+  traceparent: '',
 }
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
@@ -48,6 +64,7 @@ export class Invoker {
   readonly #contexts: ContextFactory
   readonly #parts: LoopParts
   readonly #complete: Complete
+  readonly #runs: Run[] = []
   #inline = false
 
   constructor(roles: Roles, contexts: ContextFactory, parts: LoopParts, complete: Complete) {
@@ -67,13 +84,13 @@ export class Invoker {
     if (entry === undefined) return this.#unknown(delivery, slot, isAsk)
     const ctx = this.#contexts.make(delivery.seq, delivery.name, isAsk ? delivery.ask : null, delivery.traceparent)
     const began = measured ? monotonicMs() : null
-    const run: Run = { delivery, ctx, slot, at: entry.at, began, continues: entry.continues }
+    const run = this.#begin(slot, delivery, ctx, entry, began)
     countCall(this.#roles.counts, entry.at)
     this.#inline = true
     let result: unknown
     let continuing: boolean
     try {
-      result = 'command' in entry ? this.#command(entry.command, run) : entry.run(delivery.payload, ctx)
+      result = 'command' in entry ? this.#command(entry.command, delivery, ctx) : entry.run(delivery.payload, ctx)
       continuing = isThenable(result)
     } catch (error) {
       this.#failed(run, error)
@@ -87,11 +104,38 @@ export class Invoker {
     }
     this.#inline = false
     // Not by its own `then`: one that calls back at once, or twice, would end the delivery while it begins, or twice.
-    Promise.resolve(result).then(
-      (value) => this.#succeeded(run, value),
-      (error: unknown) => this.#failed(run, error),
-    )
+    Promise.resolve(result).then(run.onValue, run.onError)
     return ctx
+  }
+
+  #begin(
+    slot: number,
+    delivery: Delivery,
+    ctx: HandlerContext,
+    { at, continues }: { readonly at: number; readonly continues: boolean },
+    began: number | null,
+  ): Run {
+    const run = this.#runs[slot]
+    if (run === undefined) {
+      const made: Run = {
+        slot,
+        delivery,
+        ctx,
+        at,
+        began,
+        continues,
+        onValue: (value) => this.#succeeded(made, value),
+        onError: (error) => this.#failed(made, error),
+      }
+      this.#runs[slot] = made
+      return made
+    }
+    run.delivery = delivery
+    run.ctx = ctx
+    run.at = at
+    run.began = began
+    run.continues = continues
+    return run
   }
 
   /** The roles' stop hooks, the last loaded first; the first error is thrown when all have run. */
@@ -107,7 +151,7 @@ export class Invoker {
     if (errors.length > 0) throw errors[0]
   }
 
-  #command(command: CommandDefinition<unknown, unknown>, { delivery, ctx }: Run): unknown {
+  #command(command: CommandDefinition<unknown, unknown>, delivery: Delivery, ctx: HandlerContext): unknown {
     if (command.input === undefined) return command.handle(delivery.payload, ctx)
     const checked = command.input['~standard'].validate(delivery.payload)
     if (isThenable(checked))
@@ -134,16 +178,17 @@ export class Invoker {
 
   /** An answer, an abort, a role that goes on, or a death. */
   #failed(run: Run, error: unknown): void {
-    const { delivery, ctx } = run
+    const { delivery } = run
+    const aborted = run.ctx?.aborted
     countError(this.#roles.counts, run.at)
-    if (ctx.aborted === undefined && !isAnswer(error) && !run.continues) {
+    if (aborted === undefined && !isAnswer(error) && !run.continues) {
       this.#parts.fatal(error, delivery.seq)
     }
     this.#parts.recorder.add(CELL.failed, 1)
-    const shape = describeError(ctx.aborted ?? error)
+    const shape = describeError(aborted ?? error)
     const { seq, name } = delivery
     if (delivery.ask > 0) this.#parts.outbox.fail(seq, shape)
-    else this.#parts.outbox.outcome({ seq, name, fate: ctx.aborted === undefined ? 'failed' : 'aborted', error: shape })
+    else this.#parts.outbox.outcome({ seq, name, fate: aborted === undefined ? 'failed' : 'aborted', error: shape })
     this.#done(run)
   }
 
@@ -167,12 +212,16 @@ export class Invoker {
   }
 
   #unrunDone({ seq }: Delivery, slot: number): null {
-    this.#complete({ seq, slot, inline: true })
+    this.#complete(seq, slot, true)
     return null
   }
 
-  #done({ delivery, slot }: Run): void {
-    this.#complete({ seq: delivery.seq, slot, inline: this.#inline })
+  #done(run: Run): void {
+    const { seq } = run.delivery
+    // What a message brought is not held on to until the next one comes.
+    run.delivery = NONE
+    run.ctx = null
+    this.#complete(seq, run.slot, this.#inline)
   }
 }
 

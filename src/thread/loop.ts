@@ -63,7 +63,7 @@ export class Loop {
 
   equip(roles: Roles, contexts: ContextFactory, mounted: MountedCapabilities): void {
     this.#mounted = mounted
-    this.#invoker = new Invoker(roles, contexts, this.#parts, (ctx) => this.#complete(ctx))
+    this.#invoker = new Invoker(roles, contexts, this.#parts, (seq, slot, inline) => this.#complete(seq, slot, inline))
   }
 
   take(batch: Batch): void {
@@ -135,7 +135,7 @@ export class Loop {
   }
 
   /** A delivery has ended, in whatever way. Called exactly once for each. */
-  #complete({ seq, slot, inline }: { seq: number; slot: number; inline: boolean }): void {
+  #complete(seq: number, slot: number, inline: boolean): void {
     const cells = this.#cells
     this.#running[slot] = undefined
     this.#release(slot)
