@@ -12,6 +12,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   fleet: async () => (await import('./fleet.ts')).fleet,
   pause: async () => (await import('./pause.ts')).pause,
   control: async () => (await import('./control.ts')).control,
+  start: async () => (await import('./start.ts')).start,
+  memory: async () => (await import('./memory.ts')).memory,
   restart: async () => (await import('./restart.ts')).restart,
   store: async () => (await import('./store.ts')).store,
   reload: async () => (await import('./reload.ts')).reload,

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** What the benches use of an agent of `createHost`. */
 export interface BenchAgent {
+  readonly phase: string
   readonly hasRoom: boolean
   room(): Promise<void>
   tell(name: string, payload?: unknown): boolean
