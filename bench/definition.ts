@@ -12,6 +12,8 @@ export interface Effort {
   readonly repeats: number
   /** From 0. What takes too long for every round is measured in the first ones only, and has no figure in the others. */
   readonly round: number
+  /** Also what takes minutes and gigabytes, where somebody has asked for that. */
+  readonly large: boolean
 }
 
 /** Figures of one child by metric key. */

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly variants: readonly string[]
   readonly rounds: number
   readonly quick: boolean
+  /** Also what takes minutes. */
+  readonly large: boolean
   /** Pin every child to the first processor (Linux, `taskset`). */
   readonly oneCpu: boolean
   /** After this long a child is killed and its variant failed in that round. */
@@ -32,7 +34,7 @@ function commandOf(bench: string, variant: string, round: number, options: RunOp
     CHILD,
     bench,
     variant,
-    options.quick ? 'quick' : 'full',
+    options.quick ? 'quick' : options.large ? 'large' : 'full',
     String(round),
   ]
   return options.oneCpu ? ['taskset', '-c', '0', ...node] : node

@@ -16,6 +16,7 @@ const USAGE = `npm run bench -- NAME... [options]     (all: every bench)
 
   --quick         one round of few messages: shows that all variants complete, its figures mean nothing
   --rounds N      rounds, each runs every variant once in a fresh process (default 5)
+  --large         also what takes minutes and gigabytes: memory of 1000 agents
   --only TEXT     only variants whose name contains TEXT, and the base
   --one-cpu       pin every process to one processor (Linux): for latency
   --limit SECONDS time limit of one variant in one round (default 120)`
@@ -30,6 +31,7 @@ const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 function readArguments() {
   const options = {
     quick: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
     only: { type: 'string', default: '' },
     'one-cpu': { type: 'boolean', default: false },
@@ -94,7 +96,7 @@ async function main(): Promise<void> {
   if (values.help || positionals.length === 0) return listBenches()
   const rounds = values.quick ? 1 : Math.ceil(positive(values.rounds, 'rounds'))
   const limitMs = positive(values.limit, 'limit') * 1000
-  const base = { rounds, quick: values.quick, oneCpu: values['one-cpu'], limitMs }
+  const base = { rounds, quick: values.quick, large: values.large, oneCpu: values['one-cpu'], limitMs }
   for (const bench of await findBenches(positionals)) {
     if (!(await runAndReport(bench, base, values.only))) process.exitCode = 1
   }

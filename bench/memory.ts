@@ -3,7 +3,6 @@
  * beside as many empty workers with the same limits. The fleet grows from one count to the next in one process; the
  * first one, which loads and compiles what all share, is not counted.
  */
-import { freemem } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -14,9 +13,8 @@ import { expectHandled } from './measure.ts'
 
 const MIB = 2 ** 20
 const COUNTS = [10, 100] as const
-/** Half a minute for each variant: in the first round only, and where there is room for it. */
+/** A minute for each variant and 8 GiB: only when asked for, and in the first round. */
 const MANY = 1000
-const ROOM_FOR_MANY = 12 * 1024 * MIB
 const QUICK_COUNTS = [2, 4] as const
 
 /** Memory has settled when so many readings in a row lie so close together. */
@@ -49,9 +47,9 @@ async function settledRss(): Promise<number> {
   return readings.at(-1)!
 }
 
-function countsOf({ share, round }: Effort): readonly number[] {
+function countsOf({ share, round, large }: Effort): readonly number[] {
   if (share < 1) return QUICK_COUNTS
-  return round === 0 && freemem() > ROOM_FOR_MANY ? [...COUNTS, MANY] : COUNTS
+  return large && round === 0 ? [...COUNTS, MANY] : COUNTS
 }
 
 /** @param grow starts one more than there are up to that count, and resolves with how many it started */
