@@ -7,10 +7,10 @@
  * Called by `inbox.ts`; knows nothing of phases: the gate is opened and shut from outside.
  */
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
-import { BodyColumnBuilder } from '../model/payload-column.ts'
+import { BodyColumnBuilder, padded } from '../model/payload-column.ts'
 import { AWAITED, type Batch, type DataToThread } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Mailbox } from './mailbox.ts'
+import type { Mailbox, Meta } from './mailbox.ts'
 
 /** The way into one instance. */
 export interface Link {
@@ -240,7 +240,7 @@ export class Pump {
   }
 }
 
-/** The columns of one batch; those that few messages need are made when the first one does. */
+/** The columns of one batch; those that few messages need begin with the first one that does. */
 class Columns {
   readonly #bodies = new BodyColumnBuilder()
   readonly #name: string
@@ -261,8 +261,8 @@ class Columns {
 
   add(mailbox: Mailbox, position: number, index: number): void {
     const name = mailbox.nameAt(position)
-    if (this.#names !== undefined) this.#names.push(name)
-    else if (name !== this.#name) this.#names = [...new Array<string>(index).fill(this.#name), name]
+    if (name !== this.#name) this.#names ??= padded(index, this.#name)
+    this.#names?.push(name)
     const body = mailbox.bodyAt(position)
     this.#bodies.add(body === undefined ? 0 : body)
     if (body === undefined) {
@@ -270,23 +270,21 @@ class Columns {
       this.#skip.push(index)
     }
     const meta = mailbox.metaAt(position)
-    if (meta === undefined) return
-    if (meta.kind === 'ask' || meta.awaited === true || meta.onFate !== undefined) {
-      this.#asks ??= []
-      this.#asks[index] = meta.deadline ?? AWAITED
-    }
-    if (meta.expires !== undefined) {
-      this.#expires ??= []
-      this.#expires[index] = meta.expires
-    }
-    if (meta.solo === true) {
-      this.#solo ??= []
-      this.#solo.push(index)
-    }
-    if (meta.traceparent !== undefined) {
-      this.#traces ??= []
-      this.#traces[index] = meta.traceparent
-    }
+    const ask = meta === undefined ? 0 : askOf(meta)
+    if (ask !== 0) this.#asks ??= padded(index, 0)
+    this.#asks?.push(ask)
+    if (meta === undefined && this.#expires === undefined && this.#traces === undefined) return
+    this.#addRare(meta, index)
+  }
+
+  #addRare(meta: Meta | undefined, index: number): void {
+    if (meta?.expires !== undefined) this.#expires ??= padded(index, 0)
+    this.#expires?.push(meta?.expires ?? 0)
+    if (meta?.traceparent !== undefined) this.#traces ??= padded(index, '')
+    this.#traces?.push(meta?.traceparent ?? '')
+    if (meta?.solo !== true) return
+    this.#solo ??= []
+    this.#solo.push(index)
   }
 
   build(first: number, count: number): Batch {
@@ -296,15 +294,16 @@ class Columns {
       count,
       names: this.#names ?? this.#name,
       ...this.#bodies.build(),
-      ...(this.#asks === undefined ? {} : { asks: filled(this.#asks, count, 0) }),
-      ...(this.#expires === undefined ? {} : { expires: filled(this.#expires, count, 0) }),
+      ...(this.#asks === undefined ? {} : { asks: this.#asks }),
+      ...(this.#expires === undefined ? {} : { expires: this.#expires }),
       ...(this.#skip === undefined ? {} : { skip: this.#skip }),
       ...(this.#solo === undefined ? {} : { solo: this.#solo }),
-      ...(this.#traces === undefined ? {} : { traces: filled(this.#traces, count, '') }),
+      ...(this.#traces === undefined ? {} : { traces: this.#traces }),
     }
   }
 }
 
-/** A column with every cell, `empty` where nothing was written. */
-const filled = <T>(column: readonly T[], count: number, empty: T): T[] =>
-  Array.from({ length: count }, (_, i) => column[i] ?? empty)
+/** What stands in the column of asks. */
+function askOf({ kind, deadline, awaited, onFate }: Meta): number {
+  return kind === 'ask' || awaited === true || onFate !== undefined ? (deadline ?? AWAITED) : 0
+}

@@ -94,3 +94,10 @@ function joined(fields: readonly string[], columns: readonly (readonly Plain[] |
   }
   return values
 }
+
+/** A column of so many empty cells. Filled by pushing: an array that was made with a length has holes for the platform, and is cloned several times slower. */
+export function padded<T>(count: number, empty: T): T[] {
+  const column: T[] = []
+  for (let i = 0; i < count; i++) column.push(empty)
+  return column
+}

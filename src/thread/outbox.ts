@@ -8,7 +8,7 @@ import { type ErrorShape, reviveError } from '../model/error.ts'
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
 import type { Fate } from '../model/message.ts'
 import { type Body, encodePayload } from '../model/payload.ts'
-import { BodyColumnBuilder, readColumn } from '../model/payload-column.ts'
+import { BodyColumnBuilder, padded, readColumn } from '../model/payload-column.ts'
 import { type Answers, BELL, type Flush, HOST_ADDRESS, type Outcome } from '../model/wire.ts'
 
 const BATCH = 256
@@ -262,14 +262,14 @@ class SendColumns {
   }
 
   #addTrace(trace: string): void {
-    this.#traces ??= new Array<string>(this.count).fill('')
+    this.#traces ??= padded<string>(this.count, '')
     this.#traces.push(trace)
   }
 
   #addEffect({ seq, n }: Effect = NO_EFFECT): void {
     const { count } = this
-    this.#of ??= new Array<number>(count).fill(0)
-    this.#n ??= new Array<number>(count).fill(0)
+    this.#of ??= padded<number>(count, 0)
+    this.#n ??= padded<number>(count, 0)
     this.#of.push(seq)
     this.#n.push(n)
   }
