@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   relay: async () => (await import('./relay.ts')).relay,
   fleet: async () => (await import('./fleet.ts')).fleet,
   pause: async () => (await import('./pause.ts')).pause,
+  observe: async () => (await import('./observe.ts')).observe,
   control: async () => (await import('./control.ts')).control,
   start: async () => (await import('./start.ts')).start,
   memory: async () => (await import('./memory.ts')).memory,
