@@ -7,6 +7,7 @@ import type { Bench } from './definition.ts'
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   queue: async () => (await import('./queue.ts')).queue,
   tell: async () => (await import('./tell.ts')).tell,
+  payloads: async () => (await import('./payloads.ts')).payloads,
   ask: async () => (await import('./ask.ts')).ask,
   relay: async () => (await import('./relay.ts')).relay,
   fleet: async () => (await import('./fleet.ts')).fleet,

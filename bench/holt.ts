@@ -9,7 +9,7 @@ export interface BenchAgent {
   readonly phase: string
   readonly hasRoom: boolean
   room(): Promise<void>
-  tell(name: string, payload?: unknown): boolean
+  tell(name: string, payload?: unknown, options?: { readonly transfer: readonly ArrayBuffer[] }): boolean
   emit(name: string, payload?: unknown): Promise<{ readonly fate: string }>
   ask(name: string, payload?: unknown, options?: { readonly timeoutMs: number }): Promise<unknown>
 }

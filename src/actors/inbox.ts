@@ -7,7 +7,7 @@ import type { MailboxOptions } from '../model/agent-options.ts'
 import { HoltError } from '../model/error.ts'
 import { type Acceptance, admit } from '../model/mailbox-policy.ts'
 import type { AskOptions, DeadLetterReason, Fate, SendOptions } from '../model/message.ts'
-import { type Body, encodePayload } from '../model/payload.ts'
+import { type Body, bytesOf, encodePayload } from '../model/payload.ts'
 import type { Flush } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Asks, aborted, askTimeoutMs, notAccepting, overloaded } from './asks.ts'
@@ -90,8 +90,9 @@ export class Inbox {
   tell(name: string, payload: unknown, options?: SendOptions, from?: string, onFate?: OnFate): boolean {
     if (this.#mode === 'deliver' && options === undefined && from === undefined) {
       if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0 && !this.draining) {
-        this.#push(name, encodePayload(payload), undefined)
-        this.pump.kick()
+        const body = encodePayload(payload)
+        this.#push(name, body, undefined)
+        this.pump.kick(bytesOf(body))
         return true
       }
     }
@@ -102,7 +103,7 @@ export class Inbox {
       if (from !== undefined && this.#refused.reason === 'rejected') this.fates.refuse(name, body, 'rejected', from)
       return false
     }
-    this.pump.kick()
+    this.pump.kick(bytesOf(body))
     return true
   }
 
@@ -128,7 +129,7 @@ export class Inbox {
     if (position !== REFUSED) {
       const queued = this.#mode !== 'deliver'
       const fate = queued ? { fate: 'queued' as const, reason: this.#hooks.whyNot() } : this.fates.wait(position)
-      this.pump.kick()
+      this.pump.kick(bytesOf(body))
       return this.options.durable ? this.#saved(position, fate) : fate
     }
     if (this.#refused.reason === 'rejected') throw overloaded(this.#agent, name)
@@ -179,7 +180,7 @@ export class Inbox {
     const position = this.#offer(name, body, metaOfAsk(deadline, options, from))
     if (position === REFUSED) throw overloaded(this.#agent, name)
     const reply = this.asks.add(position, name, timeoutMs, deadline, exclusive, options?.signal)
-    this.pump.kick()
+    this.pump.kick(bytesOf(body))
     return reply
   }
 

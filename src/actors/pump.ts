@@ -7,6 +7,7 @@
  * Called by `inbox.ts`; knows nothing of phases: the gate is opened and shut from outside.
  */
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
+import { Copied } from '../model/payload.ts'
 import { BodyColumnBuilder, padded } from '../model/payload-column.ts'
 import { AWAITED, type Batch, type DataToThread } from '../model/wire.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -44,6 +45,8 @@ export interface Remains {
 export const NO_REMAINS: Remains = { inFlight: [], begunTo: 0, doneCount: 0, unflushed: 0 }
 
 const BATCH = 256
+/** A batch is full with so many bytes too: a thread begins with what is large while the rest is still being sent. */
+const BATCH_BYTES = 512 * 1024
 
 export class Pump {
   readonly #mailbox: Mailbox
@@ -58,8 +61,9 @@ export class Pump {
   #open = false
   #scheduled = false
   #armed = false
-  /** Messages since the last look. */
+  /** Messages, and bytes known to be in them, since the last look. */
   #added = 0
+  #addedBytes = 0
 
   constructor(mailbox: Mailbox, window: number, hooks: PumpHooks, clock: Clock) {
     this.#mailbox = mailbox
@@ -102,9 +106,10 @@ export class Pump {
    * A message was added: a full batch leaves at once, a part of one at the end of this turn's callback. A producer that
    * never yields hears no bell, so the recorder is looked at once a batch.
    */
-  kick(): void {
+  kick(bytes = 0): void {
     if (this.#link === null || !this.#open) return
-    if (++this.#added >= this.#batch) this.flush()
+    this.#addedBytes += bytes
+    if (++this.#added >= this.#batch || this.#addedBytes >= BATCH_BYTES) this.flush()
     else this.#schedule()
   }
 
@@ -123,6 +128,7 @@ export class Pump {
   flush(): void {
     const mailbox = this.#mailbox
     this.#added = 0
+    this.#addedBytes = 0
     if (this.#link === null || !this.#open) return
     this.reclaim()
     const before = mailbox.sent
@@ -224,16 +230,18 @@ export class Pump {
     return false
   }
 
-  #post(count: number): void {
+  /** Hands over as many, or as a batch holds bytes. */
+  #post(most: number): void {
     const mailbox = this.#mailbox
     const first = mailbox.sent
     const now = this.#clock.now()
     const columns = new Columns(mailbox.nameAt(first))
-    for (let index = 0; index < count; index++) {
-      const position = first + index
+    let count = 0
+    for (let bytes = 0; count < most && bytes < BATCH_BYTES; count++) {
+      const position = first + count
       const expires = mailbox.metaAt(position)?.expires
       if (expires !== undefined && expires <= now) this.#hooks.onExpired(position)
-      columns.add(mailbox, position, index)
+      bytes += columns.add(mailbox, position, count)
     }
     mailbox.sent = first + count
     this.#link!.post(columns.build((first - this.#base) | 0, count), columns.transfer)
@@ -259,7 +267,8 @@ class Columns {
     return this.#bodies.transfer
   }
 
-  add(mailbox: Mailbox, position: number, index: number): void {
+  /** @returns the bytes that are known to be in it */
+  add(mailbox: Mailbox, position: number, index: number): number {
     const name = mailbox.nameAt(position)
     if (name !== this.#name) this.#names ??= padded(index, this.#name)
     this.#names?.push(name)
@@ -273,8 +282,8 @@ class Columns {
     const ask = meta === undefined ? 0 : askOf(meta)
     if (ask !== 0) this.#asks ??= padded(index, 0)
     this.#asks?.push(ask)
-    if (meta === undefined && this.#expires === undefined && this.#traces === undefined) return
-    this.#addRare(meta, index)
+    if (meta !== undefined || this.#expires !== undefined || this.#traces !== undefined) this.#addRare(meta, index)
+    return body instanceof Copied ? body.bytes : 0
   }
 
   #addRare(meta: Meta | undefined, index: number): void {

@@ -5,7 +5,7 @@
  */
 import { type Body, Copied, type Plain } from './payload.ts'
 
-/** A column of bodies: `text`, or `fields` and `columns`. */
+/** A column of bodies in the form that is cheapest for what they are. */
 export interface BodyColumn {
   /** A JSON array. */
   readonly text?: string
@@ -13,12 +13,19 @@ export interface BodyColumn {
   readonly fields?: readonly string[]
   /** Of each field its values; where some are objects, as the JSON text of an array. */
   readonly columns?: readonly (readonly Plain[] | string)[]
-  readonly rich?: readonly (readonly [index: number, value: unknown])[]
+  /** What is not plain, cloned by the port: all of them, or those at these places. */
+  readonly rich?: readonly unknown[]
+  readonly richAt?: readonly number[]
+  /** Or, where all are small byte arrays: one after the other, and where each ends. */
+  readonly bytes?: Uint8Array
+  readonly ends?: readonly number[]
 }
 
 /** Fewer are not worth an array a field. */
 const FEWEST = 8
 const MOST_FIELDS = 16
+/** Larger byte arrays are cloned as fast as they are packed. */
+const PACKED_BYTES = 4096
 
 const isObject = (value: Plain | undefined): value is { readonly [key: string]: Plain } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -26,30 +33,50 @@ const isObject = (value: Plain | undefined): value is { readonly [key: string]: 
 /** Collects bodies into a column. One per flush. */
 export class BodyColumnBuilder {
   readonly #plain: Plain[] = []
-  #rich: [number, unknown][] | undefined
-  #moved: ArrayBuffer[] | undefined
+  readonly #rich: unknown[] = []
+  readonly #richAt: number[] = []
+  readonly #moved: ArrayBuffer[] = []
 
   add(body: Body): void {
     if (!(body instanceof Copied)) {
       this.#plain.push(body)
       return
     }
-    this.#rich ??= []
-    this.#rich.push([this.#plain.push(0) - 1, body.value])
-    if (body.transfer !== undefined) {
-      this.#moved ??= []
-      this.#moved.push(...body.transfer)
-    }
+    this.#richAt.push(this.#plain.push(0) - 1)
+    this.#rich.push(body.value)
+    if (body.transfer !== undefined) this.#moved.push(...body.transfer)
   }
 
+  /** What moves with it. */
   get transfer(): ArrayBuffer[] | undefined {
-    return this.#moved
+    return this.#moved.length === 0 ? undefined : this.#moved
   }
 
   build(): BodyColumn {
-    if (this.#rich !== undefined) return { text: JSON.stringify(this.#plain), rich: this.#rich }
-    return byField(this.#plain) ?? { text: JSON.stringify(this.#plain) }
+    if (this.#rich.length === 0) return byField(this.#plain) ?? { text: JSON.stringify(this.#plain) }
+    if (this.#rich.length < this.#plain.length)
+      return { text: JSON.stringify(this.#plain), rich: this.#rich, richAt: this.#richAt }
+    const bytes = this.#moved.length === 0 ? packed(this.#rich) : null
+    if (bytes === null) return { rich: this.#rich }
+    // Made for this column alone.
+    this.#moved.push(bytes.bytes.buffer)
+    return bytes
   }
+}
+
+/** Small byte arrays in one, or null where they are something else. */
+function packed(values: readonly unknown[]): { bytes: Uint8Array<ArrayBuffer>; ends: number[] } | null {
+  if (values.length < FEWEST) return null
+  const ends: number[] = []
+  let end = 0
+  for (const value of values) {
+    if (!(value instanceof Uint8Array) || value.byteLength > PACKED_BYTES) return null
+    end += value.byteLength
+    ends.push(end)
+  }
+  const bytes = new Uint8Array(end)
+  for (const [index, value] of values.entries()) bytes.set(value as Uint8Array, index === 0 ? 0 : ends[index - 1]!)
+  return { bytes, ends }
 }
 
 /** An array a field, or null where they are not of one kind. */
@@ -78,9 +105,14 @@ function split(object: { readonly [key: string]: Plain }, fields: readonly strin
 
 /** The payloads of a column, in order. */
 export function readColumn(column: BodyColumn): unknown[] {
-  if (column.fields !== undefined) return joined(column.fields, column.columns!)
-  const values = JSON.parse(column.text!) as unknown[]
-  if (column.rich !== undefined) for (const [index, value] of column.rich) values[index] = value
+  const { text, fields, columns, rich = [], richAt, bytes, ends } = column
+  if (fields !== undefined) return joined(fields, columns!)
+  if (bytes !== undefined) return ends!.map((end, index) => bytes.slice(index === 0 ? 0 : ends![index - 1]!, end))
+  if (text === undefined) return [...rich]
+  const values = JSON.parse(text) as unknown[]
+  richAt?.forEach((place, index) => {
+    values[place] = rich[index]
+  })
   return values
 }
 

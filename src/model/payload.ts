@@ -9,10 +9,13 @@ import { notCloneable } from './not-cloneable.ts'
 export class Copied {
   readonly value: unknown
   readonly transfer: readonly ArrayBuffer[] | undefined
+  /** Bytes of the buffers in it, as far as is known: what is large is not to wait until a batch is full. */
+  readonly bytes: number
 
-  constructor(value: unknown, transfer?: readonly ArrayBuffer[]) {
+  constructor(value: unknown, bytes = 0, transfer?: readonly ArrayBuffer[]) {
     this.value = value
     this.transfer = transfer
+    this.bytes = bytes
   }
 }
 
@@ -68,15 +71,24 @@ function objectSize(object: object, depth: number): number {
 
 const GIVE_UP: unique symbol = Symbol('not plain enough to copy by hand')
 
+/** What a copy may still take, and what it has taken. */
+interface Budget {
+  nodes: number
+  bytes: number
+}
+
 /** A deep copy of plain data and byte arrays, or {@link GIVE_UP} for all else. Strings are shared: they cannot change. */
-function copyPlain(value: unknown, budget: { nodes: number }, depth: number): unknown {
+function copyPlain(value: unknown, budget: Budget, depth: number): unknown {
   if (typeof value !== 'object' || value === null) {
     return typeof value === 'function' || typeof value === 'symbol' ? GIVE_UP : value
   }
   if (depth > DEPTH_LIMIT || --budget.nodes < 0) return GIVE_UP
   if (Array.isArray(value)) return copyArray(value, budget, depth)
   // Exact bytes: a clone would carry the whole buffer behind a small view, with what others left in it.
-  if (value instanceof Uint8Array) return value.buffer instanceof ArrayBuffer ? new Uint8Array(value) : GIVE_UP
+  if (value instanceof Uint8Array) {
+    budget.bytes += value.byteLength
+    return value.buffer instanceof ArrayBuffer ? new Uint8Array(value) : GIVE_UP
+  }
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return GIVE_UP
   const copy: Record<string, unknown> = {}
@@ -88,7 +100,7 @@ function copyPlain(value: unknown, budget: { nodes: number }, depth: number): un
   return copy
 }
 
-function copyArray(array: readonly unknown[], budget: { nodes: number }, depth: number): unknown {
+function copyArray(array: readonly unknown[], budget: Budget, depth: number): unknown {
   const copy: unknown[] = []
   for (let i = 0; i < array.length; i++) {
     if (!(i in array)) return GIVE_UP
@@ -119,8 +131,9 @@ function copyOut(value: unknown): Body {
     // Looked at again: a getter may say something else each time, and one bad payload would spoil its whole batch.
     if (copy === value || isSmallAndPlain(copy)) return copy as Plain
   }
-  const copy = copyPlain(value, { nodes: NODE_LIMIT }, 0)
-  return copy === GIVE_UP ? cloneOut(value) : new Copied(copy)
+  const budget = { nodes: NODE_LIMIT, bytes: 0 }
+  const copy = copyPlain(value, budget, 0)
+  return copy === GIVE_UP ? cloneOut(value) : new Copied(copy, budget.bytes)
 }
 
 function isSmallAndPlain(value: unknown): boolean {
@@ -144,13 +157,31 @@ function ownCopy(value: unknown, depth: number): unknown {
   return copy
 }
 
+/** A byte array that is all of the one buffer that moves, which is what most who move have: without a clone around it. */
+function moveWhole(value: unknown, [buffer, ...others]: readonly ArrayBuffer[]): Body | null {
+  if (!(value instanceof Uint8Array) || Object.getPrototypeOf(value) !== Uint8Array.prototype) return null
+  if (value.buffer !== buffer || others.length > 0 || value.byteLength !== buffer.byteLength) return null
+  const moved = detached(buffer)
+  return new Copied(new Uint8Array(moved), moved.byteLength, [moved])
+}
+
+/** Its bytes in another buffer; it has none afterwards. Node has `transfer` from 21 on. */
+function detached(buffer: ArrayBuffer & { transfer?(): ArrayBuffer }): ArrayBuffer {
+  return buffer.transfer === undefined ? structuredClone(buffer, { transfer: [buffer] }) : buffer.transfer()
+}
+
 function cloneOut(value: unknown, transfer: readonly ArrayBuffer[] = []): Body {
   // A view on it throws for a buffer that has been moved already; Node would send it on as an empty one.
   for (const buffer of transfer) new Uint8Array(buffer)
+  const whole = moveWhole(value, transfer)
+  if (whole !== null) return whole
   const cloned = structuredClone({ value, moved: [...transfer] }, { transfer: [...transfer] })
   const copy = trimViews(cloned, new Set(), 0) as { value: unknown; moved: ArrayBuffer[] }
-  return new Copied(copy.value, copy.moved.length === 0 ? undefined : copy.moved)
+  const bytes = copy.moved.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return new Copied(copy.value, bytes, copy.moved.length === 0 ? undefined : copy.moved)
 }
+
+export const bytesOf = (body: Body): number => (body instanceof Copied ? body.bytes : 0)
 
 /** The payload; what is plain is copied once more, since a mailbox may still hold it. */
 export const decodeBody = (body: Body): unknown => (body instanceof Copied ? body.value : ownCopy(body, 0))

@@ -65,7 +65,8 @@ describe('replies', () => {
       replies: {
         seqs: [3, 1, 2],
         text: '["three",0,0]',
-        rich: [[1, new Map([[1, 2]])]],
+        rich: [new Map([[1, 2]])],
+        richAt: [1],
         errors: [[2, { name: 'Later', message: 'not now', code: 'Later', data: { after: 5 } }]],
       },
     })

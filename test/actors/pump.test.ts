@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Mailbox, type Meta } from '../../src/actors/mailbox.ts'
 import { Pump } from '../../src/actors/pump.ts'
 import { CELL } from '../../src/model/flight-recorder.ts'
-import type { Body } from '../../src/model/payload.ts'
+import { type Body, bytesOf, Copied } from '../../src/model/payload.ts'
 import { AWAITED } from '../../src/model/wire.ts'
 import { FakeClock, nextTurn } from '../../src/testkit/fake-clock.ts'
 import { PlayedThread } from './played-thread.ts'
@@ -42,7 +42,7 @@ class TestedPump {
 
   push(name = 'e', meta?: Meta, body: Body = 0): number {
     const position = this.mailbox.push(name, body, meta, this.clock.now())
-    this.pump.kick()
+    this.pump.kick(bytesOf(body))
     return position
   }
 
@@ -76,6 +76,18 @@ describe('what leaves in one turn', () => {
     const tested = new TestedPump(4096).start()
     tested.pushNumbers(1000)
     expect(sizes(tested.thread)).toEqual([256, 256, 256])
+  })
+
+  it('leaves at once with half a MiB of bytes, and a batch holds no more than it takes to pass that', async () => {
+    const tested = new TestedPump(4096).start()
+    const large = new Copied(null, 200 * 1024)
+    for (let i = 0; i < 7; i++) tested.push('e', undefined, large)
+    expect(sizes(tested.thread)).toEqual([3, 3])
+    tested.pump.setOpen(false)
+    for (let i = 0; i < 7; i++) tested.push('e', undefined, large)
+    tested.pump.setOpen(true)
+    await nextTurn()
+    expect(sizes(tested.thread)).toEqual([3, 3, 3, 3, 2])
   })
 
   it.each([

@@ -299,6 +299,53 @@ describe('a column', () => {
     )
   })
 
+  const kinds: readonly [string, unknown[]][] = [
+    [
+      'objects of the same fields',
+      Array.from({ length: 20 }, (_, n) => ({ n, text: `t${n}`, on: n % 2 === 0, x: n / 3 })),
+    ],
+    [
+      'objects with objects in them',
+      Array.from({ length: 20 }, (_, n) => ({ n, at: { x: n, tags: ['a', n] }, none: null })),
+    ],
+    ['objects of the same fields in another order', [...Array(9).fill({ a: 1, b: 2 }), { b: 2, a: 1 }]],
+    ['objects that lack a field, or have one more', [...Array(9).fill({ a: 1 }), { a: 1, b: 2 }, {}]],
+    ['objects and others', [...Array(9).fill({ a: 1 }), [1], null, 'text', 5]],
+    ['objects of no fields', Array(9).fill({})],
+    [
+      'fields with names of the language',
+      Array.from({ length: 9 }, (_, n) => ({ constructor: n, toString: 'x', '': 1, 7: 2 })),
+    ],
+    ['a field named __proto__', Array.from({ length: 9 }, (_, n) => JSON.parse(`{"__proto__":${n},"a":1}`) as unknown)],
+    ['many fields', Array(9).fill(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, n])))],
+    ['small byte arrays', Array.from({ length: 20 }, (_, n) => new Uint8Array(n).fill(n))],
+    ['byte arrays, one of them large', [...Array(9).fill(new Uint8Array(3)), new Uint8Array(9000).fill(7)]],
+    ['byte arrays and a date', [...Array(9).fill(new Uint8Array(3)), new Date(5)]],
+  ]
+
+  it.each(kinds)('gives back %s', (_, values) => {
+    const arrived = arrive(...values.map((value) => encodePayload(value)))
+    expect(arrived).toStrictEqual(structuredClone(values))
+    for (const value of arrived) if (value instanceof Uint8Array) expect(value.buffer.byteLength).toBe(value.byteLength)
+    arrived.forEach((value, index) => {
+      if (typeof value === 'object' && value !== null) expect(Object.keys(value)).toEqual(Object.keys(values[index]!))
+    })
+  })
+
+  it('gives back any objects of one shape', () => {
+    const shape = fc.array(fc.string(), { minLength: 1, maxLength: 6 }).chain((names) =>
+      fc.array(fc.record(Object.fromEntries(names.map((name) => [name, fc.jsonValue({ maxDepth: 2 })]))), {
+        minLength: 8,
+        maxLength: 20,
+      }),
+    )
+    fc.assert(
+      fc.property(shape, (values) => {
+        expect(arrive(...values.map((value) => encodePayload(value)))).toStrictEqual(structuredClone(values))
+      }),
+    )
+  })
+
   it('of texts alone has nothing beside them', () => {
     const builder = new BodyColumnBuilder()
     for (const value of [1, 'a', { b: 2 }]) builder.add(encodePayload(value))

@@ -40,7 +40,8 @@ describe('deliveries', () => {
       skip: [1],
       solo: [0],
       traces: ['', '00-1-2-01'],
-      rich: [[1, new Map([[1, 2]])]],
+      rich: [new Map([[1, 2]])],
+      richAt: [1],
     })
     expect(deliveries.nextIsSolo).toBe(true)
     expect(deliveries.take()).toEqual({
