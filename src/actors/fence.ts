@@ -5,6 +5,7 @@
  */
 import { describeError, HoltError } from '../model/error.ts'
 import { CELL } from '../model/flight-recorder.ts'
+import { nameIn } from '../model/name-column.ts'
 import { encodePayload } from '../model/payload.ts'
 import { BodyColumnBuilder } from '../model/payload-column.ts'
 import { type Flush, HOST_ADDRESS, type Sends } from '../model/wire.ts'
@@ -38,8 +39,8 @@ export function kindOfRequest(name: string): FencedKind {
 }
 
 function kindOfSend(self: string, sends: Sends, index: number): FencedKind {
-  const to = sends.to[index]!
-  if (to === HOST_ADDRESS) return kindOfRequest(sends.names[index]!)
+  const to = nameIn(sends.to, index)
+  if (to === HOST_ADDRESS) return kindOfRequest(nameIn(sends.names, index))
   if ((sends.ids?.[index] ?? 0) === 0) return to === self ? 'timer' : 'tell'
   return (sends.due?.[index] ?? 0) === 0 ? 'emit' : 'ask'
 }
@@ -52,7 +53,7 @@ export function kindsIn(self: string, { outcomes, handled, replies, sends }: Flu
   }
   add('fate', (outcomes?.length ?? 0) + (handled?.length ?? 0))
   add('reply', replies?.seqs.length ?? 0)
-  if (sends !== undefined) for (const index of sends.to.keys()) add(kindOfSend(self, sends, index), 1)
+  if (sends !== undefined) for (let index = 0; index < sends.count; index++) add(kindOfSend(self, sends, index), 1)
   return kinds
 }
 
@@ -105,7 +106,7 @@ export function refuse(agent: Agent, instance: Instance, flush: Flush): void {
   for (const [kind, count] of kindsIn(agent.id, flush)) agent.inbox.fates.fenced.add(agent, kind, count, instance.epoch)
   const { sends } = flush
   if (sends === undefined) return
-  instance.recorder.add(CELL.sendsTaken, sends.to.length)
+  instance.recorder.add(CELL.sendsTaken, sends.count)
   const ids = sends.ids?.filter((id) => id !== 0) ?? []
   if (ids.length === 0) return
   const column = new BodyColumnBuilder()

@@ -46,6 +46,14 @@ export interface Meta {
 /** Of all emits that carry nothing else. */
 const AWAITED_EVENT: Meta = { kind: 'event', awaited: true }
 
+let lastFrom: Meta = { kind: 'event', from: '' }
+
+/** Of all tells of one agent in a row. */
+function fromAgent(from: string): Meta {
+  if (lastFrom.from !== from) lastFrom = { kind: 'event', from }
+  return lastFrom
+}
+
 /**
  * What an event carries beside name and payload; undefined for nothing.
  * @throws HoltError `InvalidOption` for its time to live
@@ -60,8 +68,10 @@ export function metaOf(
   const { ttlMs, messageId } = options ?? {}
   const traceparent = checkedTraceparent(options?.traceparent)
   const traced = traceparent !== undefined || onFate !== undefined
-  if (ttlMs === undefined && from === undefined && messageId === undefined && !traced)
-    return awaited ? AWAITED_EVENT : undefined
+  if (ttlMs === undefined && messageId === undefined && !traced) {
+    if (from === undefined) return awaited ? AWAITED_EVENT : undefined
+    if (!awaited) return fromAgent(from)
+  }
   return {
     kind: 'event',
     ...(from === undefined ? {} : { from }),

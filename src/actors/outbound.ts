@@ -5,8 +5,9 @@
 import { describeError, type ErrorShape, HoltError } from '../model/error.ts'
 import { CELL, type FlightRecorder } from '../model/flight-recorder.ts'
 import { type AskOptions, type Fate, identified, type SendOptions } from '../model/message.ts'
-import { encodePayload } from '../model/payload.ts'
-import { BodyColumnBuilder, readColumn } from '../model/payload-column.ts'
+import { nameIn } from '../model/name-column.ts'
+import { decodeBody, Encoded, encodePayload } from '../model/payload.ts'
+import { BodyColumnBuilder, readBodies } from '../model/payload-column.ts'
 import { type Answers, HOST_ADDRESS, type Sends } from '../model/wire.ts'
 import { messageIdOf } from './flush.ts'
 import type { Inbox } from './inbox.ts'
@@ -43,16 +44,18 @@ export class Outbound {
   }
 
   take(sends: Sends, recorder: FlightRecorder): void {
-    const payloads = readColumn(sends)
-    sends.to.forEach((to, index) => {
-      const name = sends.names[index]!
+    const bodies = readBodies(sends)
+    for (let index = 0; index < sends.count; index++) {
+      const to = nameIn(sends.to, index)
+      const name = nameIn(sends.names, index)
+      const payload = to === HOST_ADDRESS ? decodeBody(bodies[index]!) : new Encoded(bodies[index]!)
       const id = sends.ids?.[index] ?? 0
       const due = sends.due?.[index] ?? 0
       const options = identified(this.#messageId(sends, index), sends.traces?.[index] || undefined)
-      if (id === 0) this.#router.tell(this.#from, to, name, payloads[index], options)
-      else void this.#answer(id, this.#send(to, name, payloads[index], due, options))
-    })
-    recorder.add(CELL.sendsTaken, sends.to.length)
+      if (id === 0) this.#router.tell(this.#from, to, name, payload, options)
+      else void this.#answer(id, this.#send(to, name, payload, due, options))
+    }
+    recorder.add(CELL.sendsTaken, sends.count)
   }
 
   /** Made from what it was sent for, so that a second delivery of that sends nothing twice. */

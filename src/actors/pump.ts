@@ -7,6 +7,7 @@
  * Called by `inbox.ts`; knows nothing of phases: the gate is opened and shut from outside.
  */
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
+import { NameColumnBuilder } from '../model/name-column.ts'
 import { Copied } from '../model/payload.ts'
 import { BodyColumnBuilder, padded } from '../model/payload-column.ts'
 import { AWAITED, type Batch, type DataToThread } from '../model/wire.ts'
@@ -235,7 +236,7 @@ export class Pump {
     const mailbox = this.#mailbox
     const first = mailbox.sent
     const now = this.#clock.now()
-    const columns = new Columns(mailbox.nameAt(first))
+    const columns = new Columns()
     let count = 0
     for (let bytes = 0; count < most && bytes < BATCH_BYTES; count++) {
       const position = first + count
@@ -251,17 +252,12 @@ export class Pump {
 /** The columns of one batch; those that few messages need begin with the first one that does. */
 class Columns {
   readonly #bodies = new BodyColumnBuilder()
-  readonly #name: string
-  #names: string[] | undefined
+  readonly #names = new NameColumnBuilder()
   #asks: number[] | undefined
   #expires: number[] | undefined
   #skip: number[] | undefined
   #solo: number[] | undefined
   #traces: string[] | undefined
-
-  constructor(name: string) {
-    this.#name = name
-  }
 
   get transfer(): ArrayBuffer[] | undefined {
     return this.#bodies.transfer
@@ -269,9 +265,7 @@ class Columns {
 
   /** @returns the bytes that are known to be in it */
   add(mailbox: Mailbox, position: number, index: number): number {
-    const name = mailbox.nameAt(position)
-    if (name !== this.#name) this.#names ??= padded(index, this.#name)
-    this.#names?.push(name)
+    this.#names.add(mailbox.nameAt(position))
     const body = mailbox.bodyAt(position)
     this.#bodies.add(body === undefined ? 0 : body)
     if (body === undefined) {
@@ -301,7 +295,7 @@ class Columns {
       type: 'batch',
       first,
       count,
-      names: this.#names ?? this.#name,
+      names: this.#names.build(),
       ...this.#bodies.build(),
       ...(this.#asks === undefined ? {} : { asks: this.#asks }),
       ...(this.#expires === undefined ? {} : { expires: this.#expires }),

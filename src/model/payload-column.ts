@@ -116,6 +116,18 @@ export function readColumn(column: BodyColumn): unknown[] {
   return values
 }
 
+/** The same as bodies, which need no further copy to be sent on. */
+export function readBodies(column: BodyColumn): Body[] {
+  const values = readColumn(column)
+  const { rich, richAt } = column
+  if (rich !== undefined && richAt !== undefined) for (const at of richAt) values[at] = new Copied(values[at])
+  else if (column.text === undefined && column.fields === undefined)
+    return values.map((value) => new Copied(value, sizeOf(value)))
+  return values as Body[]
+}
+
+const sizeOf = (value: unknown): number => (value instanceof Uint8Array ? value.byteLength : 0)
+
 function joined(fields: readonly string[], columns: readonly (readonly Plain[] | string)[]): unknown[] {
   const read = columns.map((column) => (typeof column === 'string' ? (JSON.parse(column) as Plain[]) : column))
   const values: unknown[] = []

@@ -112,12 +112,22 @@ function copyArray(array: readonly unknown[], budget: Budget, depth: number): un
   return Object.keys(array).length === array.length ? copy : GIVE_UP
 }
 
+/** A payload that is a body already: what a thread has sent is a private copy of the host's. */
+export class Encoded {
+  readonly body: Body
+
+  constructor(body: Body) {
+    this.body = body
+  }
+}
+
 /**
  * A payload as the mailbox keeps it. The caller may change its object afterwards.
  * @param transfer buffers to move instead of copy; their length is 0 afterwards
  * @throws HoltError `NotCloneable`, naming the field
  */
 export function encodePayload(value: unknown, transfer?: readonly ArrayBuffer[]): Body {
+  if (value instanceof Encoded) return value.body
   try {
     return (transfer?.length ?? 0) === 0 ? copyOut(value) : cloneOut(value, transfer)
   } catch (error) {

@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { BootStep } from './death.ts'
 import type { ErrorShape } from './error.ts'
 import type { HandlerCounts } from './handler-counts.ts'
+import type { NameColumn } from './name-column.ts'
 import type { BodyColumn } from './payload-column.ts'
 
 /** Both sides are built together; a mismatch means a stale build and is refused at the first message. */
@@ -14,9 +15,6 @@ export const WIRE_VERSION = 3
 
 /** Where requests to the host itself go; no agent can have this id. */
 export const HOST_ADDRESS = 'holt:host'
-
-/** One name for the whole column, or one each. */
-export type NameColumn = string | readonly string[]
 
 // --- control, host to thread ---------------------------------------------------------------------------------
 
@@ -163,8 +161,9 @@ export interface Replies extends BodyColumn {
 
 /** Messages to other agents. */
 export interface Sends extends BodyColumn {
-  readonly to: readonly string[]
-  readonly names: readonly string[]
+  readonly count: number
+  readonly to: NameColumn
+  readonly names: NameColumn
   /** Correlation: 0 for a tell, else the id to answer with. Absent: all tells. */
   readonly ids?: readonly number[]
   /** Absolute deadline of an ask, 0 for an emit or a tell. */

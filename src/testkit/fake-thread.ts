@@ -8,6 +8,7 @@ import type { Thread, Threads } from '../actors/spawn.ts'
 import type { BootStep } from '../model/death.ts'
 import { describeError } from '../model/error.ts'
 import { CELL, FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
+import { nameIn } from '../model/name-column.ts'
 import { encodePayload } from '../model/payload.ts'
 import { BodyColumnBuilder, readColumn } from '../model/payload-column.ts'
 import {
@@ -314,7 +315,7 @@ function deliveriesOf(batch: Batch): Delivery[] {
   const payloads = readColumn(batch)
   return payloads.map((payload, index) => ({
     seq: (batch.first + index) | 0,
-    name: typeof batch.names === 'string' ? batch.names : batch.names[index]!,
+    name: nameIn(batch.names, index),
     payload,
     ask: batch.asks?.[index] ?? 0,
     skip: batch.skip?.includes(index) === true,

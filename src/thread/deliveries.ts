@@ -2,6 +2,7 @@
  * Deliveries waiting in the thread: batches as they came, and a cursor. Nothing is unpacked ahead of its turn but the
  * payloads, which one parse makes for the whole batch.
  */
+import { nameIn } from '../model/name-column.ts'
 import { readColumn } from '../model/payload-column.ts'
 import type { Batch } from '../model/wire.ts'
 
@@ -48,7 +49,7 @@ export class Deliveries {
     this.#payloads[index] = undefined
     return {
       seq: (batch.first + index) | 0,
-      name: typeof batch.names === 'string' ? batch.names : batch.names[index]!,
+      name: nameIn(batch.names, index),
       payload,
       ask: batch.asks === undefined ? 0 : batch.asks[index]!,
       expires: batch.expires === undefined ? 0 : batch.expires[index]!,

@@ -3,7 +3,7 @@
  * handling an event, so only the first message after a wait and every 16th while behind are measured. A histogram is
  * posted once and read live by the host.
  */
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+import type { RecordableHistogram } from 'node:perf_hooks'
 import type { FromThread, HandlerHistogram } from '../model/wire.ts'
 
 export class Histograms {
@@ -17,7 +17,8 @@ export class Histograms {
   record(handler: string, tookMs: number): void {
     let histogram = this.#byHandler.get(handler)
     if (histogram === undefined) {
-      histogram = createHistogram()
+      // Loaded with the first: an agent that has done nothing yet does without.
+      histogram = process.getBuiltinModule('node:perf_hooks').createHistogram()
       this.#byHandler.set(handler, histogram)
       this.#post({ type: 'histogram', handler, histogram: histogram as HandlerHistogram })
     }

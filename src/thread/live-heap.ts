@@ -2,8 +2,6 @@
  * How much of the heap's old generation is alive. What V8 counts as used holds garbage too, so where that passes the
  * mark the garbage is collected first: nobody is ended for what V8 has not got round to yet. Read by the heartbeat.
  */
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { WATERMARK } from '../model/heap.ts'
 
 const MB = 1024 * 1024
@@ -39,6 +37,8 @@ export class LiveHeap {
 /** New space has a limit of its own, and holds mostly what is dead already. */
 function oldGenerationMb(): number {
   let bytes = 0
+  // Loaded when it is first asked, after the boot.
+  const { getHeapSpaceStatistics } = process.getBuiltinModule('node:v8')
   for (const { space_name, space_used_size } of getHeapSpaceStatistics())
     if (!space_name.startsWith('new_')) bytes += space_used_size
   return bytes / MB
@@ -54,6 +54,8 @@ function collectGarbage(): void {
 
 /** The function is made for new contexts while the flag is up, and only then. */
 function exposedGc(): () => void {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+  const { runInNewContext } = process.getBuiltinModule('node:vm')
   setFlagsFromString('--expose-gc')
   const exposed = runInNewContext('gc') as () => void
   setFlagsFromString('--no-expose-gc')

@@ -8,7 +8,6 @@ import { describeError } from '../model/error.ts'
 import { FlightRecorder } from '../model/flight-recorder.ts'
 import { HEADROOM } from '../model/heap.ts'
 import { type FromThread, type Init, type ToThread, WIRE_VERSION } from '../model/wire.ts'
-import { prove } from '../platform/proof.ts'
 import { mountCapabilities } from './capabilities.ts'
 import { ContextFactory } from './context.ts'
 import { endThread } from './end.ts'
@@ -22,6 +21,7 @@ import { Loop } from './loop.ts'
 import { Outbox } from './outbox.ts'
 import { captureOutput } from './output.ts'
 import { profile } from './profiler.ts'
+import { prove } from './prove.ts'
 import { checkNeeds, loadRoles } from './roles.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -34,8 +34,17 @@ control.postMessage = () => {
   throw new Error('the parentPort of an agent is not for its roles: use ctx.tell, ctx.emit or ctx.ask')
 }
 
-control.once('message', (init: Init) => begin(init))
-warmUp()
+// A stack names the lines that were written, not those of the bundle.
+process.setSourceMapsEnabled(true)
+let begun = false
+control.once('message', (init: Init) => {
+  begun = true
+  begin(init)
+})
+// Messages come before it: a thread that was started for an agent has its first by then, and is not to be held up.
+setImmediate(() => {
+  if (!begun) warmUp()
+})
 
 function begin(init: Init): void {
   for (const key of Object.keys(process.env)) delete process.env[key]

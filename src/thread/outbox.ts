@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { type ErrorShape, reviveError } from '../model/error.ts'
 import { CELL, type FlightRecorder, signedDifference } from '../model/flight-recorder.ts'
 import type { Fate } from '../model/message.ts'
+import { NameColumnBuilder } from '../model/name-column.ts'
 import { type Body, encodePayload } from '../model/payload.ts'
 import { BodyColumnBuilder, padded, readColumn } from '../model/payload-column.ts'
 import { type Answers, BELL, type Flush, HOST_ADDRESS, type Outcome } from '../model/wire.ts'
@@ -229,8 +230,9 @@ class ReplyColumns {
 const NO_EFFECT: Effect = { seq: 0, n: 0 }
 
 class SendColumns {
-  readonly #to: string[] = []
-  readonly #names: string[] = []
+  readonly #to = new NameColumnBuilder()
+  readonly #names = new NameColumnBuilder()
+  #count = 0
   readonly #ids: number[] = []
   readonly #due: number[] = []
   readonly #bodies = new BodyColumnBuilder()
@@ -240,14 +242,15 @@ class SendColumns {
   #traces: string[] | undefined
 
   get count(): number {
-    return this.#to.length
+    return this.#count
   }
 
   add(to: string, name: string, body: Body, id: number, due: number, effect: Effect | undefined, trace: string): void {
     if (effect !== undefined || this.#of !== undefined) this.#addEffect(effect)
     if (trace !== '' || this.#traces !== undefined) this.#addTrace(trace)
-    this.#to.push(to)
-    this.#names.push(name)
+    this.#count++
+    this.#to.add(to)
+    this.#names.add(name)
     this.#ids.push(id)
     this.#due.push(due)
     this.#bodies.add(body)
@@ -258,7 +261,8 @@ class SendColumns {
     const traces = this.#traces === undefined ? {} : { traces: this.#traces }
     const answered = this.#answered ? { ids: this.#ids, due: this.#due } : {}
     const effects = this.#of === undefined ? {} : { of: this.#of, n: this.#n! }
-    return { to: this.#to, names: this.#names, ...answered, ...effects, ...traces, ...this.#bodies.build() }
+    const head = { count: this.#count, to: this.#to.build(), names: this.#names.build() }
+    return { ...head, ...answered, ...effects, ...traces, ...this.#bodies.build() }
   }
 
   #addTrace(trace: string): void {

@@ -121,7 +121,7 @@ class TestedAgent {
 
 /** The thread asks agent `b`, under the first number it has. */
 const askOther = (worker: PlayedWorker, name: string, due: number): void =>
-  worker.post({ type: 'flush', sends: { to: ['b'], names: [name], ids: [1], due: [due], text: '[0]' } })
+  worker.post({ type: 'flush', sends: { count: 1, to: 'b', names: name, ids: [1], due: [due], text: '[0]' } })
 
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.exit(0)

@@ -4,6 +4,7 @@ import { Outbound, type Router } from '../../src/actors/outbound.ts'
 import { HoltError } from '../../src/model/error.ts'
 import { CELL, FlightRecorder } from '../../src/model/flight-recorder.ts'
 import type { AskOptions, Fate } from '../../src/model/message.ts'
+import { encodePayload } from '../../src/model/payload.ts'
 import type { Answers, Sends } from '../../src/model/wire.ts'
 import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { TestedInbox } from './tested-inbox.ts'
@@ -22,7 +23,7 @@ class TestedOutbound implements Router {
   }
 
   tell(from: string, to: string, name: string, payload: unknown): boolean {
-    this.calls.push(`${from} tells ${to} ${name} ${JSON.stringify(payload)}`)
+    this.calls.push(`${from} tells ${to} ${name} ${JSON.stringify(encodePayload(payload))}`)
     return true
   }
 
@@ -47,7 +48,8 @@ class TestedOutbound implements Router {
 }
 
 const asks = (names: readonly string[], due = 1500): Sends => ({
-  to: names.map(() => 'b'),
+  count: names.length,
+  to: 'b',
   names,
   ids: names.map((_, i) => i + 1),
   due: names.map(() => due),
@@ -57,20 +59,27 @@ const asks = (names: readonly string[], due = 1500): Sends => ({
 describe('what a thread sends', () => {
   it('is routed in order, by what it wants', () => {
     const tested = new TestedOutbound()
-    tested.take({ to: ['b', 'c', 'b'], names: ['x', 'y', 'z'], ids: [0, 1, 2], due: [0, 0, 1250], text: '[1,2,3]' })
+    tested.take({
+      count: 3,
+      to: ['b', 'c', 'b'],
+      names: ['x', 'y', 'z'],
+      ids: [0, 1, 2],
+      due: [0, 0, 1250],
+      text: '[1,2,3]',
+    })
     expect(tested.calls).toEqual(['a tells b x 1', 'a emits c y', 'a asks b z within 250'])
   })
 
   it('is all tells where no column says otherwise', () => {
     const tested = new TestedOutbound()
-    tested.take({ to: ['b', 'b'], names: ['x', 'y'], text: '[1,2]' })
+    tested.take({ count: 2, to: 'b', names: ['x', 'y'], text: '[1,2]' })
     expect(tested.calls).toEqual(['a tells b x 1', 'a tells b y 2'])
     expect(tested.posted).toEqual([])
   })
 
   it('gives its credit back as it is taken', () => {
     const tested = new TestedOutbound()
-    tested.take({ to: ['b', 'b'], names: ['x', 'y'], text: '[1,2]' })
+    tested.take({ count: 2, to: 'b', names: ['x', 'y'], text: '[1,2]' })
     tested.take(asks(['find']))
     expect(tested.recorder.read(CELL.sendsTaken)).toBe(3)
   })

@@ -46,10 +46,8 @@ class TestedPump {
     return position
   }
 
-  /** `1`, `2`, … as payloads. */
   pushNumbers(count: number): void {
-    const from = this.mailbox.tail
-    for (let i = 0; i < count; i++) this.push('e', undefined, from + i)
+    for (let i = 0; i < count; i++) this.push('e', undefined, this.mailbox.tail)
   }
 
   /** Goes on as if `count` deliveries of this instance had been done. */
@@ -80,11 +78,12 @@ describe('what leaves in one turn', () => {
 
   it('leaves at once with half a MiB of bytes, and a batch holds no more than it takes to pass that', async () => {
     const tested = new TestedPump(4096).start()
-    const large = new Copied(null, 200 * 1024)
-    for (let i = 0; i < 7; i++) tested.push('e', undefined, large)
+    const body = new Copied(null, 200 * 1024)
+    const push = (): unknown => Array.from({ length: 7 }, () => tested.push('e', undefined, body))
+    push()
     expect(sizes(tested.thread)).toEqual([3, 3])
     tested.pump.setOpen(false)
-    for (let i = 0; i < 7; i++) tested.push('e', undefined, large)
+    push()
     tested.pump.setOpen(true)
     await nextTurn()
     expect(sizes(tested.thread)).toEqual([3, 3, 3, 3, 2])

@@ -38,7 +38,7 @@ async function fleet(behaviour: FakeBehaviours = {}, options: Partial<HostOption
 const note = (text: string) => {
   const column = new BodyColumnBuilder()
   column.add(encodePayload(text))
-  return { type: 'flush', sends: { to: ['b'], names: ['note'], ...column.build() } } as const
+  return { type: 'flush', sends: { count: 1, to: 'b', names: 'note', ...column.build() } } as const
 }
 const kinds = (facts: readonly Fact[]): string[] =>
   facts.map(({ kind }) => kind).filter((kind) => kind.includes('lease'))

@@ -1,6 +1,7 @@
 /** What leaves a thread: columns posted together, credit for messages to others, and answers to what was asked. */
 import { describe, expect, it } from 'vitest'
 import { CELL, FlightRecorder } from '../../src/model/flight-recorder.ts'
+import { nameIn } from '../../src/model/name-column.ts'
 import { type BodyColumn, readColumn } from '../../src/model/payload-column.ts'
 import { nextTurn } from '../../src/testkit/fake-clock.ts'
 import { Outbox } from '../../src/thread/outbox.ts'
@@ -14,7 +15,9 @@ class TestedOutbox {
   readonly outbox = new Outbox('a', this.recorder, this.port.asPort())
 
   get sends(): string[] {
-    return this.port.flushes.flatMap(({ sends }) => sends?.names ?? [])
+    return this.port.flushes.flatMap(({ sends }) =>
+      Array.from({ length: sends?.count ?? 0 }, (_, index) => nameIn(sends!.names, index)),
+    )
   }
 
   /** The host takes all there is. */
@@ -47,7 +50,7 @@ describe('what is posted', () => {
         outcomes: [{ seq: 6, fate: 'ignored', name: 'e', payload: 1 }],
         handled: [5],
         replies: { seqs: [3, 4], text: '[{"found":1},0]', errors: [[1, { name: 'Boom', message: 'boom' }]] },
-        sends: { to: ['b'], names: ['hello'], text: '[[1]]' },
+        sends: { count: 1, to: 'b', names: 'hello', text: '[[1]]' },
       },
     ])
     outbox.handled(7)
@@ -173,6 +176,7 @@ describe('what was asked of others', () => {
     void outbox.ask('d', 'asked', 0, 7000)
     await nextTurn()
     expect(port.flushes[0]?.sends).toEqual({
+      count: 3,
       to: ['b', 'c', 'd'],
       names: ['told', 'emitted', 'asked'],
       ids: [0, 1, 2],
