@@ -4,10 +4,12 @@
  * handled its last event over when the fastest has, both from the first event sent: each gets the same number, so 1 is
  * perfectly fair, and one that is starved ends late. Each thread notes its own end, on a clock that all share.
  *
- * Each isolate compiles its own code. Past some thousand events all of a large fleet optimise theirs and collect their
- * first garbage at once, and nothing else is measured for many seconds, bare workers or agents; so 64 and 300 are
- * measured before that: with cold code.
+ * Each isolate compiles its own code. Left to itself V8 optimises all of a large fleet at about the same time and beside
+ * the threads, and 300 isolates, bare workers or agents, then stand still for half a minute (Node 20, two processors).
+ * So both are run with compiling in place. 300 are measured from the thousandth event of each on, when they are half warm:
+ * more would take minutes.
  */
+import { setFlagsFromString } from 'node:v8'
 import { median } from './arithmetic.ts'
 import { limitsOfHolt, online, spawnMembers, startPeer, startPeers } from './crowd.ts'
 import type { Bench, Effort, Figures, Metric, Variant } from './definition.ts'
@@ -19,7 +21,8 @@ interface Size {
   readonly agents: number
   /** Events for each. */
   readonly each: number
-  readonly cold?: boolean
+  /** Timed runs. @default as many as there are repeats */
+  readonly runs?: number
   /** Starting so many takes the most of a round. @default all */
   readonly rounds?: number
 }
@@ -27,19 +30,20 @@ interface Size {
 const SIZES: readonly Size[] = [
   { agents: 2, each: 60_000 },
   { agents: 8, each: 15_000 },
-  { agents: 64, each: 512, cold: true },
-  { agents: 300, each: 512, cold: true, rounds: 3 },
+  { agents: 64, each: 3_000 },
+  { agents: 300, each: 1_000, runs: 1, rounds: 2 },
 ]
 /** Starting more takes longer than a quick run may. */
 const QUICK_AGENTS = 8
-const WARM_UP_SHARE = 0.5
-const COLD_WARM_UP_SHARE = 0.25
+/** For each, at most. An isolate that has handled some thousand events is warm. */
+const WARM_UP = 2_000
 const ARRAY_LENGTH = 256
+const ASK_TIMEOUT_MS = 60_000
 
 interface Report {
   readonly total: number
   /** ns, as `process.hrtime` has it in every thread. */
-  readonly endedAt: bigint
+  readonly endedAt: number
 }
 
 /** Members of a fleet that can grow. */
@@ -53,28 +57,29 @@ interface Crowd {
 const payloadOf = (n: number): { n: number; text: string } => ({ n, text: 'hello' })
 
 async function feedOnce(crowd: Crowd, agents: number, share: number): Promise<{ rate: number; slowest: number }> {
-  const begun = process.hrtime.bigint()
+  const begun = Number(process.hrtime.bigint())
   await crowd.feed(share)
   const reports = await crowd.reports()
   for (const { total } of reports) expectHandled(total, share)
   expectHandled(reports.length, agents)
-  const ends = reports.map(({ endedAt }) => Number(endedAt - begun))
+  const ends = reports.map(({ endedAt }) => endedAt - begun)
   return { rate: (share * agents * 1e9) / Math.max(...ends), slowest: Math.max(...ends) / Math.min(...ends) }
 }
 
 async function sizes({ share, repeats, round }: Effort, crowd: Crowd): Promise<Figures> {
+  setFlagsFromString('--no-concurrent-recompilation')
   const figures: Record<string, number> = {}
   const now = SIZES.filter(({ agents, rounds = Number.POSITIVE_INFINITY }) =>
     share < 1 ? agents <= QUICK_AGENTS : round < rounds,
   )
-  for (const { agents, each, cold = false } of now) {
+  for (const { agents, each, runs = repeats } of now) {
     await crowd.grow(agents)
     const events = Math.ceil(each * share)
-    await feedOnce(crowd, agents, Math.ceil(events * (cold ? COLD_WARM_UP_SHARE : WARM_UP_SHARE)))
-    const runs: Awaited<ReturnType<typeof feedOnce>>[] = []
-    for (let n = 0; n < (cold ? 1 : repeats); n++) runs.push(await feedOnce(crowd, agents, events))
-    figures[`rate${agents}`] = median(runs.map(({ rate }) => rate))
-    figures[`slowest${agents}`] = median(runs.map(({ slowest }) => slowest))
+    await feedOnce(crowd, agents, Math.min(events, Math.ceil(WARM_UP * share)))
+    const feeds: Awaited<ReturnType<typeof feedOnce>>[] = []
+    for (let n = 0; n < runs; n++) feeds.push(await feedOnce(crowd, agents, events))
+    figures[`rate${agents}`] = median(feeds.map(({ rate }) => rate))
+    figures[`slowest${agents}`] = median(feeds.map(({ slowest }) => slowest))
   }
   return figures
 }
@@ -124,12 +129,15 @@ const holt: Variant = (effort) =>
             if (!member.tell('add', payloadOf(n))) throw new Error(`tell was refused at ${n}, with room`)
           }
       },
-      reports: () => Promise.all(members.map((member) => member.ask('report') as Promise<Report>)),
+      reports: () =>
+        Promise.all(
+          members.map((member) => member.ask('report', undefined, { timeoutMs: ASK_TIMEOUT_MS }) as Promise<Report>),
+        ),
     })
   })
 
-const metricsOf = ({ agents, cold = false }: Size): Metric[] => [
-  { key: `rate${agents}`, label: `events/s, ${agents} agents${cold ? ', cold' : ''}`, ratio: true },
+const metricsOf = ({ agents }: Size): Metric[] => [
+  { key: `rate${agents}`, label: `events/s, ${agents} agents`, ratio: true },
   { key: `slowest${agents}`, label: `slowest ÷ fastest, ${agents}`, ratio: false },
 ]
 

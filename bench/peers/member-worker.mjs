@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads'
 
 let total = 0
 let expected = 0
-let endedAt = 0n
+let endedAt = 0
 
 const handlers = {
   async expect(count) {
@@ -14,7 +14,7 @@ const handlers = {
     expected = count
   },
   async add(_payload) {
-    if (++total === expected) endedAt = process.hrtime.bigint()
+    if (++total === expected) endedAt = Number(process.hrtime.bigint())
   },
   async report() {
     parentPort.postMessage({ total, endedAt })

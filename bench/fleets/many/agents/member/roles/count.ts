@@ -6,7 +6,7 @@ import { defineRole } from 'holt/role'
 
 let total = 0
 let expected = 0
-let endedAt = 0n
+let endedAt = 0
 
 // biome-ignore lint/style/noDefaultExport: the default export is the contract of a role
 export default defineRole({
@@ -17,7 +17,7 @@ export default defineRole({
       expected = count
     },
     async add(_payload: { n: number; text: string }) {
-      if (++total === expected) endedAt = process.hrtime.bigint()
+      if (++total === expected) endedAt = Number(process.hrtime.bigint())
     },
   },
   commands: {
