@@ -1,6 +1,7 @@
 /**
- * Round trips of an ask to one isolated agent that echoes: time of one at a time, and how many a second with 256 in
- * flight. Every reply is compared with what was asked; a wrong or missing one fails the variant.
+ * Round trips of an ask to one isolated agent that echoes: how many a second with 256 in flight, and the time of one at a
+ * time. Every reply is compared with what was asked; a wrong or missing one fails the variant. That time depends on where
+ * the system puts the two threads: it is compared on one processor, in latency.ts.
  */
 import type { Bench, Effort, Figures, Variant } from './definition.ts'
 import { withCounter } from './holt.ts'
@@ -64,6 +65,14 @@ export const ask: Bench = {
     Piscina: piscina,
     'Holt ask': holt,
   },
-  targets: [],
+  targets: [
+    { variant: 'Holt ask', against: 'postMessage and an id map', metric: 'perSecond', atLeast: 2.5 },
+    { variant: 'Holt ask', against: 'Comlink', metric: 'perSecond', atLeast: 16 },
+  ],
   packages: ['comlink', 'piscina'],
+  leavesOut: {
+    'postMessage and an id map': 'time-outs, rejection when the thread dies, bounds, supervision',
+    Comlink: 'time-outs, rejection when the thread dies, bounds, supervision',
+    Piscina: 'identity of a thread, order between tasks',
+  },
 }

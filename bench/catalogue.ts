@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   tell: async () => (await import('./tell.ts')).tell,
   payloads: async () => (await import('./payloads.ts')).payloads,
   ask: async () => (await import('./ask.ts')).ask,
+  latency: async () => (await import('./latency.ts')).latency,
   relay: async () => (await import('./relay.ts')).relay,
   fleet: async () => (await import('./fleet.ts')).fleet,
   pause: async () => (await import('./pause.ts')).pause,
