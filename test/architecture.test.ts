@@ -121,6 +121,7 @@ const OF_THE_PLATFORM: Readonly<Record<string, { readonly uses: readonly string[
   },
   'thread/heartbeat.ts': { uses: ['setInterval'], because: 'the beat shows that this very loop turns' },
   'thread/loop.ts': { uses: ['setImmediate'], because: 'gives the other things of the thread a turn' },
+  'thread/main.ts': { uses: ['setImmediate'], because: 'by then a thread that has a first message has had it' },
   'thread/outbox.ts': { uses: ['setImmediate'], because: 'looks again for credit after each turn' },
 }
 

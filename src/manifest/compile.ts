@@ -102,9 +102,10 @@ async function buildBundle(files: readonly string[], options: CompileOptions): P
   // Same depth as the final folder: source maps point to their sources by relative paths.
   const outdir = join(cacheDir, '0'.repeat(HASH_LENGTH))
   const outputs = await bundle(distinct, outdir, inputs, options)
+  const banner = requireFor(files[0]!)
   const dir = await publish(
     cacheDir,
-    outputs.map(({ path, text }) => ({ name: basename(path), text })),
+    outputs.map(({ path, text }) => ({ name: basename(path), text: withoutUnused(banner, text) })),
   )
   const urlOf = (file: string): string =>
     pathToFileURL(join(dir, `${entryName(file, distinct.indexOf(file))}.mjs`)).href
@@ -147,6 +148,10 @@ async function bundle(files: readonly string[], outdir: string, inputs: Inputs, 
 const requireFor = (entry: string): string =>
   'import { createRequire as __holt_createRequire } from "node:module"; ' +
   `const require = __holt_createRequire(${JSON.stringify(pathToFileURL(entry).href)});`
+
+/** A file that asks for nothing does without, in each thread; the line stays, so that no line number changes. */
+const withoutUnused = (banner: string, text: string): string =>
+  text.startsWith(banner) && !/\brequire\b/.test(text.slice(banner.length)) ? text.slice(banner.length) : text
 
 interface File {
   readonly name: string

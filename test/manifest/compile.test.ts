@@ -109,6 +109,15 @@ export default [import.meta.url, import.meta.dirname, import.meta.filename, read
     expect(await bundled(files, 'b.ts')).toEqual(['\n'])
   })
 
+  it('carries a require only where something asks for one', async () => {
+    const files = { 'a.ts': 'export default 1\n', 'b.cjs': `module.exports = require('node:path').sep\n` }
+    const dir = folder(files)
+    const [plain, asking] = await Promise.all(['a.ts', 'b.cjs'].map((file) => compile([join(dir, file)], folder())))
+    const textOf = ([compiled]: Compiled[]): string => readFileSync(fileURLToPath(compiled!.url), 'utf8')
+    expect([textOf(plain!).includes('createRequire'), textOf(asking!).includes('createRequire')]).toEqual([false, true])
+    expect([defaultOf(plain![0]!.url), defaultOf(asking![0]!.url)]).toEqual([1, '/'])
+  })
+
   it('leaves native addons where they are', async () => {
     const dir = folder({
       'a.cjs': `module.exports = function load() { return require('./build/x.node') }\n`,
