@@ -24,14 +24,12 @@ const EVERY_MS = 50
 const SETTLE_MS = 3000
 
 /** The main thread's garbage is no agent's. */
-function collector(): () => void {
+function collect(): void {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   setFlagsFromString('--no-expose-gc')
-  return gc
+  gc()
 }
-
-const collect = collector()
 
 /** Bytes, once they move no more; the last reading where they have not come to rest in time. */
 async function settledRss(): Promise<number> {
