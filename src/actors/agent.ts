@@ -170,6 +170,7 @@ export class Agent {
     this.successor = null
     const id = this.deps.newId('i')
     const startedAt = this.deps.clock.now()
+    this.deps.threads.expect?.([{ name: this.id, heapMb: this.spec.limits.heapMb }])
     let epoch = 0
     try {
       epoch = await this.deps.begin(this.id, id).catch((error) => Promise.reject(new BootFailure('state', error)))
@@ -178,9 +179,9 @@ export class Agent {
       if (this.#told !== null) throw new BootFailure('thread', new Error('told to stop before the thread was started'))
       this.#boot(id, epoch, prepared)
     } catch (error) {
-      const failure = error instanceof BootFailure ? error : new BootFailure('manifest', error)
+      this.deps.threads.release?.(this.id)
       const told = this.#told as Pick<EndOptions, 'cause'> | null
-      this.#bury(examineBoot(id, epoch, this.deps.clock.now() - startedAt, failure, told?.cause ?? null))
+      this.#bury(examineBoot(id, epoch, this.deps.clock.now() - startedAt, error, told?.cause ?? null))
     }
     return settled
   }

@@ -7,7 +7,7 @@ import { describeError } from '../model/error.ts'
 import { CELL } from '../model/flight-recorder.ts'
 import type { Clock } from '../platform/clock.ts'
 import { describeInFlight } from './aftermath.ts'
-import type { BootFailure } from './agent-spec.ts'
+import { BootFailure } from './agent-spec.ts'
 import type { Inbox } from './inbox.ts'
 import type { Ended, Instance } from './instance.ts'
 import { NO_REMAINS, type Remains } from './pump.ts'
@@ -60,9 +60,10 @@ export function examineBoot(
   id: string,
   epoch: number,
   uptimeMs: number,
-  failure: BootFailure,
+  thrown: unknown,
   told: DeathCause | null,
 ): PostMortem {
+  const failure = thrown instanceof BootFailure ? thrown : new BootFailure('manifest', thrown)
   const why = told === null ? { step: failure.step, error: describeError(failure.cause) } : {}
   const cause = told ?? 'boot_failed'
   return {

@@ -1,9 +1,12 @@
 /**
  * Warm spares: booted, empty threads that wait for their first message, so that a restart need not wait for one to
- * start. Kept by heap size, since a thread's limits are fixed at its creation. A spare keeps no process alive.
+ * start. Kept by heap size, since a thread's limits are fixed at its creation. A spare keeps no process alive. Threads that
+ * are expected to be asked for come first, see {@link Ahead}.
  */
+import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../platform/clock.ts'
+import { Ahead, type Expected } from './ahead.ts'
 import { spawnThread, type Thread, type Threads } from './spawn.ts'
 
 /** A size whose spares end by themselves so often in a row, soon after they were started, is given up. */
@@ -23,6 +26,7 @@ export class Spares implements Threads {
   readonly #perSize: number
   readonly #clock: Clock
   readonly #shelves = new Map<number, Shelf>()
+  readonly #ahead = new Ahead(availableParallelism(), spawnThread)
   /** Threads of agents that have not ended, by the agent. */
   readonly #taken = new Map<Thread, string>()
   /** Since the first {@link fill}; before that the fleet is starting, and nothing is to share the processor with it. */
@@ -42,17 +46,28 @@ export class Spares implements Threads {
     return thread
   }
 
+  /** Those that a spare waits for need no other. */
+  expect(agents: Iterable<Expected>): void {
+    this.#ahead.expect([...agents].filter(({ heapMb }) => !this.#shelves.get(heapMb)?.threads.size))
+  }
+
+  release(name: string): void {
+    this.#ahead.release(name)
+  }
+
   /** Agents that have a thread, also one that was given up and is fenced. */
   running(): string[] {
     return [...new Set(this.#taken.values())]
   }
 
   #take(name: string, heapMb: number): Worker {
-    if (this.#perSize === 0) return spawnThread(name, heapMb)
-    const { threads } = this.#shelf(heapMb)
-    const [spare] = threads
+    if (this.#perSize === 0) return this.#ahead.take({ name, heapMb }) ?? spawnThread(name, heapMb)
     // Later: first the boot, then what the next one of this size will need.
     if (this.#open) this.#clock.after(REFILL_MS, () => this.fill([heapMb]))
+    const expected = this.#ahead.take({ name, heapMb })
+    if (expected !== undefined) return expected
+    const { threads } = this.#shelf(heapMb)
+    const [spare] = threads
     if (spare === undefined) return spawnThread(name, heapMb)
     threads.delete(spare)
     spare.removeAllListeners()
@@ -81,7 +96,7 @@ export class Spares implements Threads {
     this.#closed = true
     const all = [...this.#shelves.values()].flatMap(({ threads }) => [...threads])
     this.#shelves.clear()
-    await Promise.all(all.map((thread) => thread.terminate()))
+    await Promise.all([this.#ahead.close(), ...all.map((thread) => thread.terminate())])
   }
 
   #shelf(heapMb: number): Shelf {

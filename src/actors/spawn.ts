@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { HEADROOM } from '../model/heap.ts'
 import type { FromThread, ToThread } from '../model/wire.ts'
+import type { Expected } from './ahead.ts'
 
 /** What an instance needs of a thread; a Worker is one. */
 export interface Thread {
@@ -22,6 +23,10 @@ export interface Thread {
 export interface Threads {
   /** A thread that waits for its first message; its heap may hold `heapMb`. */
   take(name: string, heapMb: number): Thread
+  /** These will ask soon, in this order: their threads may be started before they do. */
+  expect?(agents: Iterable<Expected>): void
+  /** It does not ask after all. */
+  release?(name: string): void
 }
 
 /** From source the bundled bootstrap is the one of the last build. */

@@ -21,6 +21,9 @@ import { outsideSpans } from './tracing-api.ts'
 
 const REAL: Surroundings = { clock: systemClock, random: systemRandom, threads: null, compile: compileModules }
 
+const DEFAULT_MAX_AGENTS = 2000
+const DEFAULT_MIN_FREE_MB = 128
+
 /** The compiler is one process for all hosts of this one; the last host to leave ends it. */
 let openHosts = 0
 
@@ -44,7 +47,11 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
   const checked = checkOptions(options)
   const { fleet, baseDir } = checked
   const manifest = typeof fleet === 'string' ? await loadFleet(fleet) : await fleetFromObject(fleet, baseDir)
-  checkSize(manifest, checked.maxAgents)
+  const bounds = {
+    maxAgents: checked.maxAgents ?? manifest.maxAgents ?? DEFAULT_MAX_AGENTS,
+    minFreeMb: checked.minFreeMb ?? manifest.minFreeMb ?? DEFAULT_MIN_FREE_MB,
+  }
+  checkSize(manifest, bounds.maxAgents)
   const log = checked.log
   const faults = { tell: ({ code, details, message }: HoltError): void => log.error({ code, ...details }, message) }
   const store = await openStore({
@@ -65,7 +72,7 @@ export async function openHost(options: HostOptions, surroundings: Surroundings 
   let joined: Joined
   try {
     const registry = await openRegistry(manifest, cacheDir, checked.log)
-    joined = join({ manifest, cacheDir, registry, store, faults, release, surroundings, ...checked })
+    joined = join({ manifest, cacheDir, registry, store, faults, release, surroundings, ...checked, ...bounds })
   } catch (error) {
     await release()
     await store.close()

@@ -40,6 +40,8 @@ export interface HostParts {
   readonly commands: () => Commands
   readonly supervisorCommands: () => SupervisorCommands
   readonly reloads: () => Reloads
+  /** Why an agent that is to run was left aside when its supervisor was started; null: it was not. */
+  readonly notStarted: ViewParts['notStarted']
   readonly registry: ViewParts['registry']
   readonly grantsOf: ViewParts['grantsOf']
   readonly spawn: (supervisor: string, options: SpawnOptions) => Promise<Spawned>

@@ -16,7 +16,7 @@ import type { Intent } from '../model/intent.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { newId } from '../platform/id.ts'
-import { machineMemoryMb } from '../platform/memory.ts'
+import { type MemoryReading, readMemory } from '../platform/memory.ts'
 import type { Scheduler } from '../schedules/scheduler.ts'
 import type { Store } from '../store/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
@@ -31,17 +31,19 @@ import { type CommandDeps, Commands } from './commands.ts'
 import { DeadLetterOffice } from './dead-letters.ts'
 import { Drift } from './drift.ts'
 import { createFacts } from './facts.ts'
+import { reportStarted, startBelow } from './fleet-start.ts'
 import { Host, type HostParts } from './host.ts'
-import { intentReader } from './intents.ts'
+import { commitFirstIntents, intentReader } from './intents.ts'
 import { restoreMailbox } from './journals.ts'
 import { openLeases } from './leases.ts'
 import { Logs } from './logs.ts'
 import { type CheckedOptions, checkTimeout } from './options.ts'
 import { Records } from './records.ts'
-import { heldBackMs, hostDiedText, recover } from './recover.ts'
+import { heldBackMs, recover, tellHostDied } from './recover.ts'
 import { Reloads } from './reload.ts'
 import { fleetChanges } from './reload-changes.ts'
 import { request } from './requests.ts'
+import { Room } from './room.ts'
 import { openScheduler } from './schedules.ts'
 import { Secrets } from './secrets.ts'
 import { type ShutdownReport, shutDown } from './shutdown.ts'
@@ -60,9 +62,13 @@ export interface Surroundings {
   /** Null: real threads, with the spares that the fleet asks for. */
   readonly threads: Threads | null
   readonly compile: typeof compileModules
+  /** @default that of the machine */
+  readonly memory?: () => MemoryReading
 }
 
-export interface JoinParts extends CheckedOptions {
+export interface JoinParts extends Omit<CheckedOptions, 'maxAgents' | 'minFreeMb'> {
+  readonly maxAgents: number
+  readonly minFreeMb: number
   readonly manifest: FleetManifest
   readonly cacheDir: string
   readonly registry: Registry
@@ -95,6 +101,8 @@ class Assembly implements Joined {
   readonly #facts
   readonly #logs: Logs
   readonly #spares: Spares
+  readonly #threads: Threads
+  readonly #room: Room
   readonly #watches = new Watches()
   readonly #intentOf
   readonly #records: Records
@@ -121,6 +129,7 @@ class Assembly implements Joined {
     this.#parts = parts
     this.#clock = clock
     this.#spares = new Spares(manifest.spares, clock)
+    this.#threads = surroundings.threads ?? this.#spares
     this.#records = new Records(store, clock, () => this.host.directory.all())
     this.#facts = createFacts(clock, log, store.facts.lastSeq(), this.#secrets, this.#records)
     const logParts = { stateDir: store.dir, clock, log, options: parts.logs, watched: this.#facts.watched('logs') }
@@ -135,6 +144,8 @@ class Assembly implements Joined {
     this.#channels = new Channels(store, directory, clock)
     this.#deadLetters = new DeadLetterOffice(store, this.#records, directory)
     const shuttingDown = (): boolean => this.#ending
+    const own = { tree: () => this.#tree, commands: () => this.#commands }
+    this.#room = new Room({ ...parts, ...own, clock, report, directory, read: surroundings.memory ?? readMemory })
     const supervisorOf = (agent: string): Supervisor => this.#tree.above(agent)[0]!
     this.#maker = agentMaker({
       ...parts,
@@ -145,7 +156,7 @@ class Assembly implements Joined {
       supervisorOf,
       shuttingDown,
       watches: this.#watches,
-      threads: surroundings.threads ?? this.#spares,
+      threads: this.#threads,
       records: this.#records,
       secrets: this.#secrets,
       onAccepted: (accepted) => this.#adopt(accepted),
@@ -162,6 +173,7 @@ class Assembly implements Joined {
       tree: this.#tree,
       commands: this.#commands,
       node: (supervisor) => this.#catalog.shown(nodeOf(supervisor)),
+      start: (supervisor, fresh) => startBelow(supervisor, this.#threads, fresh),
       shuttingDown,
     })
     this.#drift = new Drift(() => directory.all(), clock)
@@ -191,6 +203,7 @@ class Assembly implements Joined {
       commands: () => this.#commands,
       supervisorCommands: () => this.#supervisorCommands,
       reloads: () => this.#reloads,
+      notStarted: (agent) => this.#room.whyNot(agent),
       registry,
       grantsOf: (agent) => this.#maker.grantsOf(agent),
       spawn: (supervisor, options) => this.#spawn(supervisor, options, 'program'),
@@ -220,6 +233,7 @@ class Assembly implements Joined {
         if (this.#started || this.#intentOf(agent).intent !== 'running') return 0
         return heldBackMs(this.host.directory.get(agent).deaths)
       },
+      admits: (agent) => this.#room.admits(agent),
       onRemoved: ({ id }) => this.#forget(id),
     }
   }
@@ -234,9 +248,10 @@ class Assembly implements Joined {
       revive: (agent, stands) => this.#tree.revive(agent, stands),
       checkGate: async (agent) => {
         // Whoever still holds one that has been taken out starts nothing with it.
-        this.host.directory.get(agent)
+        const found = this.host.directory.get(agent)
         if (this.#leaving.has(agent)) throw beingUninstalled(agent)
         await this.#maker.checkGate(agent)
+        this.#room.check(found)
       },
       snapshot: (agent) => this.host.snapshotOf(agent),
       recorded: () => this.#records.flush(),
@@ -284,7 +299,8 @@ class Assembly implements Joined {
     for (const agent of directory.all()) await restoreMailbox(this.#parts.store, agent)
     await this.#scheduler.load()
     for (const accepted of [...manifestsOf(this.#parts.manifest.root), ...installed]) this.#adopt(accepted)
-    await this.#firstIntents()
+    const { intents } = this.#parts.store
+    await commitFirstIntents(intents, directory.all(), this.#clock)
   }
 
   async #start(): Promise<void> {
@@ -292,16 +308,11 @@ class Assembly implements Joined {
     this.#secrets.learn(Object.values(await loadEnv(this.#parts.manifest.dir).catch(() => ({}))))
     const { directory } = this.host
     const began = this.#clock.now()
-    await this.#tree.root.start(true)
+    await startBelow(this.#tree.root, this.#threads, true)
     this.#started = true
     if (this.#ending) return
-    if (this.#parts.surroundings.threads === null)
-      this.#spares.fill(directory.all().map(({ spec }) => spec.limits.heapMb))
-    const heapsMb = directory.all().reduce((sum, { spec }) => sum + spec.limits.heapMb, 0)
-    const memoryMb = machineMemoryMb()
-    if (heapsMb > memoryMb) this.#facts.report('host.heaps_exceed_memory', { heapsMb, memoryMb })
-    const tookMs = Math.round(this.#clock.now() - began)
-    this.#facts.report('host.started', { agents: directory.all().length, tookMs })
+    if (this.#threads === this.#spares) this.#spares.fill(directory.all().map(({ spec }) => spec.limits.heapMb))
+    reportStarted(this.#facts.report, directory.all(), this.#clock.now() - began)
   }
 
   /** What an agent's manifest says of channels and schedules holds from its acceptance on; also while it does not run. */
@@ -320,26 +331,7 @@ class Assembly implements Joined {
     const supervisorOf = (agent: string): string => this.#tree.above(agent)[0]?.id ?? ''
     const intentOf = (agent: string): Intent => this.#intentOf(agent).intent
     const deaths = await recover({ store, clock: this.#clock, newId, supervisorOf, intentOf })
-    for (const record of deaths) {
-      this.host.directory.find(record.agent)?.deaths.push(record)
-      this.#facts.report('agent.died', hostDiedText(record), {
-        agent: record.agent,
-        instance: record.instance,
-        epoch: record.epoch,
-      })
-      this.host.onDeath(record)
-    }
-  }
-
-  /** `autostart` counts only for an agent that nobody has wanted anything of yet. */
-  async #firstIntents(): Promise<void> {
-    const { store } = this.#parts
-    for (const agent of this.host.directory.all()) {
-      if (!agent.spec.autostart || store.intents.read(agent.id) !== undefined) continue
-      const at = this.#clock.wall()
-      await store.intents.commit(agent.id, { intent: 'running', by: 'autostart', reason: null, at })
-      agent.refresh()
-    }
+    tellHostDied(deaths, this.host, this.#facts.report)
   }
 
   #shutDown({ timeoutMs = this.#parts.shutdownTimeoutMs, by = 'program' }): Promise<ShutdownReport> {
@@ -347,6 +339,7 @@ class Assembly implements Joined {
     this.#ending = true
     this.#watch.cancel()
     this.#drift.close()
+    this.#room.close()
     const { registry, store } = this.#parts
     // First nothing more is sent by the clock; in the end the last outcomes are waited for.
     const sending = this.#scheduler.close()
@@ -380,6 +373,9 @@ class Assembly implements Joined {
       fleetDir: this.#parts.manifest.dir,
       tree: this.#tree,
       make: this.#maker.make,
+      directory: this.host.directory,
+      maxAgents: this.#parts.maxAgents,
+      room: this.#room,
       shuttingDown: () => this.#ending,
     }
     return spawn(deps, supervisor, options, by)

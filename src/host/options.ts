@@ -33,8 +33,16 @@ export interface HostOptions {
    * down, and how long it has then to prove its identity again. @default 15000, 5000, 30000
    */
   readonly lease?: Partial<LeaseTerms>
-  /** A larger fleet is refused before anything starts: each agent is a thread, of 6 MB and more. @default 2000 */
+  /**
+   * Agents the host may have: a larger fleet is refused before anything starts, and one agent more when it is added. Each is
+   * a thread, of 5 MB and more. @default that of holt.yml, else 2000
+   */
   readonly maxAgents?: number
+  /**
+   * MB that the machine, or the control group, is to have left when an agent has been started; 0: nothing is looked at.
+   * @default that of holt.yml, else 128
+   */
+  readonly minFreeMb?: number
   /**
    * The module `@opentelemetry/api` with which the program has registered a tracer: one span a message, one an ask.
    * @default none: nothing is traced, at no cost
@@ -50,13 +58,14 @@ export interface CheckedOptions {
   readonly log: Logger
   readonly logs: LogOptions
   readonly shutdownTimeoutMs: number
-  readonly maxAgents: number
+  /** Null: not given. */
+  readonly maxAgents: number | null
+  readonly minFreeMb: number | null
   readonly lease: LeaseTerms
   readonly tracing: TracingApi | null
 }
 
 const DEFAULT_SHUTDOWN_MS = 10_000
-const DEFAULT_MAX_AGENTS = 2000
 
 /** @throws HoltError `InvalidOption` saying what was expected and what was found */
 export function checkOptions(options: HostOptions): CheckedOptions {
@@ -66,7 +75,8 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     stateDir,
     log = 'warn',
     shutdownTimeoutMs = DEFAULT_SHUTDOWN_MS,
-    maxAgents = DEFAULT_MAX_AGENTS,
+    maxAgents = null,
+    minFreeMb = null,
   } = options
   if (typeof fleet !== 'string' && (typeof fleet !== 'object' || fleet === null))
     throw wrong('fleet', 'a folder or a fleet object', fleet)
@@ -81,7 +91,8 @@ export function checkOptions(options: HostOptions): CheckedOptions {
     log: typeof log === 'string' ? createLog(log) : log,
     logs: checkLogOptions(options.logs),
     shutdownTimeoutMs: checkTimeout(shutdownTimeoutMs),
-    maxAgents: checkCount(maxAgents),
+    maxAgents: maxAgents === null ? null : checkCount('maxAgents', maxAgents, 1),
+    minFreeMb: minFreeMb === null ? null : checkCount('minFreeMb', minFreeMb, 0),
     lease: checkLease(options.lease),
     tracing: checkTracing(options.tracing),
   }
@@ -108,9 +119,9 @@ function checkTracing(given: TracingApi | undefined): TracingApi | null {
   throw wrong('tracing', "the module '@opentelemetry/api'", given)
 }
 
-function checkCount(count: number): number {
-  if (Number.isSafeInteger(count) && count >= 1) return count
-  throw wrong('maxAgents', 'a whole number from 1', count)
+function checkCount(option: string, count: number, least: number): number {
+  if (Number.isSafeInteger(count) && count >= least) return count
+  throw wrong(option, `a whole number from ${least}`, count)
 }
 
 export function checkTimeout(ms: number): number {

@@ -3,12 +3,13 @@
  * several such deaths in a row come back with a delay, since one of them may be what kills the host.
  */
 import type { DeathRecord } from '../model/death.ts'
-import type { FactData } from '../model/fact.ts'
+import type { Report } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/id.ts'
 import type { OpenInstance } from '../store/instances.ts'
 import type { Store } from '../store/store.ts'
+import type { Host } from './host.ts'
 
 export interface RecoverDeps {
   readonly store: Store
@@ -62,13 +63,16 @@ function hostDied(
   }
 }
 
-/** The fact of such a death. */
-export const hostDiedText = ({ id, cause, class: kind }: DeathRecord): FactData<'agent.died'> => ({
-  deathId: id,
-  cause,
-  class: kind,
-  text: 'ended with its host, which was killed or crashed',
-})
+/** Tells of these deaths as of any other. */
+export function tellHostDied(deaths: readonly DeathRecord[], host: Host, report: Report): void {
+  const text = 'ended with its host, which was killed or crashed'
+  for (const record of deaths) {
+    const { id: deathId, agent, instance, epoch, cause, class: kind } = record
+    host.directory.find(agent)?.deaths.push(record)
+    report('agent.died', { deathId, cause, class: kind, text }, { agent, instance, epoch })
+    host.onDeath(record)
+  }
+}
 
 /** Deaths of the host in a row from which on an agent that was there is held back. */
 const SUSPECT_FROM = 3

@@ -27,7 +27,9 @@ function differences(before: object, after: object, depth: number): string[] {
 
 /** What of a fleet's file only a start of the host takes up, a sentence each. */
 export function fleetChanges(before: FleetManifest, after: FleetManifest): string[] {
-  const own = (['capabilities', 'spares'] as const).filter((key) => !same(before[key], after[key]))
+  const own = (['capabilities', 'spares', 'maxAgents', 'minFreeMb'] as const).filter(
+    (key) => !same(before[key], after[key]),
+  )
   return [...own.map((key) => `${key} differ`), ...supervisorChanges(before.root, after.root)]
 }
 

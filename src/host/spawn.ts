@@ -3,6 +3,7 @@
  * whose first boot fails was never added.
  */
 import type { Agent } from '../actors/agent.ts'
+import type { Directory } from '../actors/directory.ts'
 import type { AgentManifest } from '../manifest/agent-manifest.ts'
 import type { AgentChild } from '../manifest/fleet-manifest.ts'
 import { freeId } from '../manifest/ids.ts'
@@ -14,6 +15,8 @@ import { nearest } from '../model/nearest.ts'
 import type { Spawned, SpawnOptions } from '../model/spawn.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
+import { tooManyAgents } from './catalog-refusals.ts'
+import type { Room } from './room.ts'
 import { startedOrThrow } from './started.ts'
 import type { Tree } from './tree.ts'
 
@@ -23,13 +26,16 @@ export interface SpawnDeps {
   readonly intents: IntentStore
   readonly fleetDir: string
   readonly tree: Tree
+  readonly directory: Pick<Directory, 'all'>
+  readonly maxAgents: number
+  readonly room: Pick<Room, 'check'>
   make(child: AgentChild, readManifest: () => Promise<AgentManifest>): Agent
   shuttingDown(): boolean
 }
 
 /**
  * Adds an agent and boots it.
- * @throws HoltError `NoSuchSupervisor`, `TooManyChildren`, `IdTaken`, `InvalidManifest`, `BootFailed`, `ShuttingDown`
+ * @throws HoltError `NoSuchSupervisor`, `TooManyChildren`, `NotEnoughMemory`, `IdTaken`, `InvalidManifest`, `BootFailed`, `ShuttingDown`
  */
 export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, by: string): Promise<Spawned> {
   const { tree, clock, report, intents, fleetDir } = deps
@@ -40,6 +46,8 @@ export async function spawn(deps: SpawnDeps, to: string, options: SpawnOptions, 
   // Nothing is awaited between the checks and the entry: two that ask at once do not both find room.
   checkUp(deps, supervisor, manifest.id)
   checkRoom(supervisor)
+  if (deps.directory.all().length >= deps.maxAgents) throw tooManyAgents(deps.maxAgents)
+  deps.room.check({ id: manifest.id, spec: manifest })
   const id = options.id === undefined ? freeId(manifest.id, { has: (one) => tree.has(one) }) : options.id
   if (tree.has(id)) throw new HoltError('IdTaken', `the fleet has '${id}' already: choose another id`, { id })
   const child = childOf({ ...manifest, id }, options)

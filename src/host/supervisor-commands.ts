@@ -22,6 +22,8 @@ export interface SupervisorCommandDeps {
   readonly commands: Commands
   /** The supervisor as it stands. */
   node(supervisor: Supervisor): TreeNode
+  /** @param fresh as of {@link Supervisor.start} */
+  start(supervisor: Supervisor, fresh: boolean): Promise<void>
   shuttingDown(): boolean
 }
 
@@ -100,7 +102,7 @@ export class SupervisorCommands {
     await supervisor.settled()
     if (held.preempted || this.#deps.shuttingDown()) return
     supervisor.forgiveAll()
-    await supervisor.start(held.verb === 'start')
+    await this.#deps.start(supervisor, held.verb === 'start')
   }
 
   async #stop(supervisor: Supervisor, { by, since }: Held, { reason, now }: CommandOptions): Promise<Extra> {

@@ -28,6 +28,7 @@ export interface ViewParts {
   readonly scheduler: () => Scheduler
   readonly channels: () => Channels
   readonly snapshotOf: (agent: Agent) => AgentSnapshot
+  readonly notStarted: (agent: Agent) => string | null
 }
 
 /** Messages shown of one mailbox. */
@@ -113,6 +114,7 @@ export class Views {
       intent: intentOf(id),
       deaths: agent.deaths,
       inFlight: inFlightOf(agent, clock),
+      notStarted: this.#parts.notStarted(agent),
       commands: validCommands(agent.commandState),
       above: tree()
         .above(id)

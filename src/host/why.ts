@@ -18,6 +18,8 @@ export interface WhyCase {
   /** The newest at the end. */
   readonly deaths: readonly DeathRecord[]
   readonly inFlight: readonly InFlight[]
+  /** Why it was left aside when its supervisor was started; null: it was not. */
+  readonly notStarted: string | null
   /** Those that apply, from the table. */
   readonly commands: readonly Command[]
   /** From the supervisor right above to the root. */
@@ -63,7 +65,7 @@ const standing = ({ phase, intent, status }: AgentSnapshot): string => {
 
 const HEADLINE: Readonly<Record<Phase, (why: WhyCase) => string>> = {
   BOOTING: ({ snapshot, now }) => `it is starting${forLong(snapshot, now)}`,
-  IDLE: () => 'it was never started: autostart is off, and nobody has asked for it',
+  IDLE: ({ notStarted }) => notStarted ?? 'it was never started: autostart is off, and nobody has asked for it',
   ACTIVE: (why) => {
     const waits = why.snapshot.status === 'Unhealthy' ? '; new messages wait' : ''
     return `${activity(why)}${forLong(why.snapshot, why.now)}${waits}`
@@ -79,6 +81,7 @@ const HEADLINE: Readonly<Record<Phase, (why: WhyCase) => string>> = {
   STOPPED: (why) => stopped(why),
   FAILED: (why) => {
     if (why.snapshot.nextRestartAt !== null) return nextStart(why.snapshot, why.now)
+    if (why.notStarted !== null) return why.notStarted
     const last = why.deaths.at(-1)
     const limit = last?.decision.rule === 'restart_intensity' || last?.decision.rule === 'restart_limit'
     return limit ? notRestarted(last, why) : 'its boot failed, and nothing is scheduled'
@@ -109,6 +112,7 @@ function stopped(why: WhyCase): string {
     if (intent.generation === 0) return 'it was never started, and nobody has asked for it'
     return `${intent.intent} ${byWhom(intent)}`
   }
+  if (why.notStarted !== null) return why.notStarted
   const last = deaths.at(-1)
   return last === undefined ? 'it is to run and was not started yet' : notRestarted(last, why)
 }

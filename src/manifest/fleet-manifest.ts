@@ -73,6 +73,10 @@ export interface FleetManifest {
   readonly capabilities: readonly string[]
   /** Threads kept booted and empty for each heap size of the fleet; 0 to 64. @default 0 */
   readonly spares: number
+  /** Agents the host may have, 1 to 100000; null: the file is silent, and the host's own limit holds. @default null */
+  readonly maxAgents: number | null
+  /** MB that are to stay free when an agent is started, 0 to 1048576; 0: nothing is looked at; null as above. @default null */
+  readonly minFreeMb: number | null
 }
 
 interface SupervisorObject {
@@ -111,6 +115,8 @@ export interface FleetObject {
   readonly children?: readonly ChildObject[]
   readonly capabilities?: readonly string[]
   readonly spares?: number
+  readonly maxAgents?: number
+  readonly minFreeMb?: number
 }
 
 /** An agent added at run time. */

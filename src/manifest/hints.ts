@@ -18,6 +18,8 @@ const ANYWHERE: Hints = new Map([
   ['channels', 'it belongs at the top of agent.yml'],
   ['schedules', 'it belongs at the top of agent.yml'],
   ['spares', 'it belongs at the top of holt.yml'],
+  ['maxAgents', 'it belongs at the top of holt.yml'],
+  ['minFreeMb', 'it belongs at the top of holt.yml'],
   ['significant', OF_A_CHILD],
   ['shutdown', OF_A_CHILD],
   ['cwd', "not supported: a thread shares the host's folder, which no agent may change"],

@@ -141,6 +141,6 @@ export async function fleetOf(source: Source, root: Root, file: string | null): 
   const results = settle(source, leaves, tree.supervisors)
   const children = new Map(leaves.map((leaf, index) => [leaf.parsed, childOf(leaf, results[index]!)]))
   const rootSupervisor = branchOf(checked.data, (parsed) => children.get(parsed)!)
-  const { spares } = checked.data
-  return { dir: root.dir, file, root: rootSupervisor, capabilities: capabilities.modules, spares }
+  const { spares, maxAgents = null, minFreeMb = null } = checked.data
+  return { dir: root.dir, file, root: rootSupervisor, capabilities: capabilities.modules, spares, maxAgents, minFreeMb }
 }

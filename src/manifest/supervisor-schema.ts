@@ -46,6 +46,8 @@ export type ParsedChild = ParsedAgent | ParsedNested
 export interface ParsedFleet extends ParsedBranch {
   readonly capabilities: readonly string[]
   readonly spares: number
+  readonly maxAgents?: number | undefined
+  readonly minFreeMb?: number | undefined
 }
 
 export interface ParsedSpawned {
@@ -77,6 +79,8 @@ function chooseKind<T>(schemaOf: (kind: Kind) => z.ZodType<T>): z.ZodType<T> {
 
 const MAX_CHILDREN = 100_000
 const MAX_SPARES = 64
+const MAX_AGENTS = 100_000
+const MAX_FREE_MB = 2 ** 20
 
 const CHILDREN = 'children: { agent } or { supervisor, children }'
 const NO_CHILDREN = 'no children: under dynamic, children are added at run time, by ctx.spawn or host.spawn'
@@ -128,6 +132,8 @@ function fleetSchema(inline: boolean): z.ZodType<ParsedFleet> {
         .superRefine(unique((one) => one, 'each module once'))
         .default([]),
       spares: whole(0, MAX_SPARES).default(DEFAULTS.fleet.spares),
+      maxAgents: whole(1, MAX_AGENTS).optional(),
+      minFreeMb: whole(0, MAX_FREE_MB).optional(),
     }),
   )
 }

@@ -54,6 +54,12 @@ export const ERRORS = {
     6,
     true,
   ),
+  NotEnoughMemory: row(
+    'There is no memory for one more agent. The message says how much there is. Stop others, or lower minFreeMb.',
+    503,
+    6,
+    true,
+  ),
   IdTaken: row('Another agent or supervisor of the fleet has this id. Choose another.', 409, 4),
   GenerationMismatch: row(
     'Somebody else has changed the intent meanwhile. Look at the agent and decide again.',

@@ -52,6 +52,7 @@ export const FACTS = {
     (d) => `'${d.command}' by ${d.by}${d.reason === null ? '' : ` (${d.reason})`}: ${d.outcome}`,
   ),
   'agent.died': fact<{ deathId: string; cause: string; class: string; text: string }>('warn', (d) => d.text),
+  'agent.not_started': fact<{ text: string }>('warn', (d) => `not started for want of memory: ${d.text}`),
   'agent.ended': fact<{ deathId: string; cause: string; class: string; text: string }>('info', (d) => d.text),
   'agent.restart_scheduled': fact<{ delayMs: number; attempt: number; supervisor: string; along?: string }>(
     'info',

@@ -1,4 +1,5 @@
 /** What a supervisor is made from and handed, and the shapes of a stop: orders go down the tree, reports come up. */
+import type { Agent } from '../actors/agent.ts'
 import type { Told } from '../model/death.ts'
 import type { Report } from '../model/fact.ts'
 import type { Intent } from '../model/intent.ts'
@@ -24,6 +25,8 @@ export interface SupervisorDeps {
   shuttingDown(): boolean
   /** Ms by which an agent's start is put off when its supervisor is started: it may be what the host died of. @default 0 */
   heldBackMs?(agent: string): number
+  /** Whether an agent that has not run before may start along with its supervisor; asked once, just before. @default true */
+  admits?(agent: Agent): boolean
   /** A child of a `dynamic` supervisor has ended and does not come back: it is one of its children no more. */
   onRemoved(child: Child): void
 }

@@ -252,7 +252,9 @@ export class Supervisor {
     if (why === 'restart') this.restarts++
     child.startedAt = this.#deps.clock.now()
     if (child.member.kind === 'supervisor') return child.member.supervisor.start(fresh)
-    if (!isLive(child)) await child.member.agent.start(fresh)
+    const { agent } = child.member
+    if (isLive(child) || (fresh && why === 'start' && this.#deps.admits?.(agent) === false)) return
+    await agent.start(fresh)
   }
 
   #end(child: Child, order: StopOrder): Promise<StopReport> {

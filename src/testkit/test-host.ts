@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { openHost } from '../host/boot.ts'
 import type { Host } from '../host/host.ts'
 import type { HostOptions } from '../host/options.ts'
+import type { MemoryReading } from '../platform/memory.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type FakeBehaviours, FakeThreads } from './fake-thread.ts'
 
@@ -16,6 +17,8 @@ export interface TestHostOptions extends Omit<HostOptions, 'baseDir'> {
   readonly baseDir?: string
   /** How threads behave, by agent. @default all boot at once and handle everything */
   readonly behaviours?: Readonly<Record<string, FakeBehaviours>>
+  /** What is left of memory, and what the process has. @default as much as is asked for */
+  readonly memory?: () => MemoryReading
   /** In place of the random number behind jitter, in [0, 1). @default 0.5 always, which is no jitter */
   readonly random?: () => number
 }
@@ -71,7 +74,7 @@ export class TestHost {
  * @throws as `createHost`
  */
 export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
-  const { behaviours = {}, random = () => 0.5, ...rest } = options
+  const { behaviours = {}, random = () => 0.5, memory = () => PLENTY, ...rest } = options
   const clock = new FakeClock()
   const threads = new FakeThreads(clock)
   for (const [agent, behaviour] of Object.entries(behaviours)) threads.behave(agent, behaviour)
@@ -81,7 +84,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const fleet = dir === null || typeof rest.fleet === 'string' ? rest.fleet : withRoles(rest.fleet)
   const opened = openHost(
     { log: 'silent', stateDir: ':memory:', ...rest, fleet, ...(dir === null ? {} : { baseDir: dir }) },
-    { clock, random, threads, compile: async () => [] },
+    { clock, random, threads, memory, compile: async () => [] },
   )
   // It takes over what is in its state by its clock.
   const host = await finish(clock, opened)
@@ -91,6 +94,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
 }
 
 const ROLE = 'role.js'
+const PLENTY: MemoryReading = { availableMb: null, rssMb: 0 }
 
 /** A fake thread loads nothing, but a manifest names a role. */
 function withRoles<T>(node: T): T {

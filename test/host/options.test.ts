@@ -21,6 +21,7 @@ describe('options of a host', () => {
       'shutdownTimeoutMs: expected a number from 0 to 2147483647, found NaN',
     ],
     ['half an agent', { maxAgents: 0.5 }, 'maxAgents: expected a whole number from 1, found 0.5'],
+    ['less than nothing left free', { minFreeMb: -1 }, 'minFreeMb: expected a whole number from 0, found -1'],
   ])('refuses %s, saying what was expected and found', async (_, option, message) => {
     const options = { fleet: { children: agents(1) }, baseDir, ...option } as HostOptions
     await expect(openHost(options)).rejects.toMatchObject({ code: 'InvalidOption', message })
@@ -32,6 +33,13 @@ describe('options of a host', () => {
       code: 'InvalidManifest',
       details: { found: 4, maxAgents: 3 },
     })
+    const host = await openHost({ fleet, baseDir, maxAgents: 4 })
+    await host.shutdown()
+  })
+
+  it('takes what holt.yml says, where it is not told otherwise itself', async () => {
+    const fleet = { children: agents(4), maxAgents: 3 }
+    await expect(openHost({ fleet, baseDir })).rejects.toMatchObject({ details: { found: 4, maxAgents: 3 } })
     const host = await openHost({ fleet, baseDir, maxAgents: 4 })
     await host.shutdown()
   })

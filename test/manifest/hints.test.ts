@@ -34,6 +34,7 @@ const inFleet: [keyof typeof PLACES, string, string | undefined][] = [
   ['supervisor', 'shutdown', OF_A_CHILD],
   ['supervisor', 'significant', OF_A_CHILD],
   ['supervisor', 'spares', 'it belongs at the top of holt.yml'],
+  ['supervisor', 'minFreeMb', 'it belongs at the top of holt.yml'],
   ['supervisor', 'heapMb', 'it belongs in limits of agent.yml'],
   ['supervisor', 'zebra', undefined],
   ['top', 'spare', 'did you mean spares?'],

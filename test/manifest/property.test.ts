@@ -29,7 +29,7 @@ const FIELDS = [
 ]
 const FLEET_FIELDS = [
   ...['supervisor', 'children', 'agent', 'capabilities', 'restart', 'shutdown', 'id', 'strategy'],
-  ...['significant', 'auto_shutdown', 'maxChildren', 'backoff', 'spares'],
+  ...['significant', 'auto_shutdown', 'maxChildren', 'backoff', 'spares', 'maxAgents', 'minFreeMb'],
 ]
 const WORDS = [
   ...['a', 'one_for_one', 'dynamic', 'any_significant', 'permanent', 'transient', 'none', 'thread', 'roles/main.ts'],

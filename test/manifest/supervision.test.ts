@@ -192,6 +192,17 @@ describe.each(FORMS)('a supervisor as a child, as %s', (form) => {
     }
   })
 
+  it.each([
+    ['maxAgents', 1, 100_000],
+    ['minFreeMb', 0, 2 ** 20],
+  ] as const)('%s goes from %i to %i, and may be left to the host', async (field, least, most) => {
+    for (const n of [least, most]) expect((await load(form, dir, { children: [], [field]: n }))[field]).toBe(n)
+    expect((await load(form, dir, { children: [] }))[field]).toBeNull()
+    for (const n of [least - 1, most + 1, 1.5, '1', null, true, [1]]) {
+      expect(fieldsOf(await refused(form, dir, { children: [], [field]: n }))).toEqual([field])
+    }
+  })
+
   it('all faults of a tree are told at once', async () => {
     const inner = { supervisor: { id: 'S', strategy: 'dynamic', maxChildren: 0 }, children: [A], significant: 1 }
     const tree = { supervisor: { maxChildren: 1 }, children: [inner, { ...A, shutdown: 0 }], spares: 65 }

@@ -25,6 +25,7 @@ const SAMPLES: { readonly [K in FactKind]: readonly [FactData<K>, string] } = {
     { intent: 'suspended', admission: 'open', by: 'ann', reason: 'upgrade', generation: 2 },
     'intent is suspended, admission open, by ann (upgrade)',
   ],
+  'agent.not_started': [{ text: 'no room' }, 'not started for want of memory: no room'],
   'agent.command': [
     { command: 'stop', by: 'ann', reason: 'upgrade', outcome: 'done' },
     "'stop' by ann (upgrade): done",
