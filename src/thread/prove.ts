@@ -45,8 +45,10 @@ function roots(): { readonly start: readonly number[]; readonly round: readonly 
   return { start, round }
 }
 
+const ROOTS = roots()
+
 function sha256(bytes: Uint8Array): Uint8Array {
-  const { start, round } = roots()
+  const { start, round } = ROOTS
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / BLOCK) * BLOCK)
   padded.set(bytes)
   padded[bytes.length] = 0x80
@@ -68,7 +70,8 @@ const turned = (word: number, by: number): number => (word >>> by) | (word << (3
 /** One block: the first 16 words are its own, the rest follow from them. */
 function mix(state: Int32Array, words: Int32Array, round: readonly number[]): void {
   for (let i = 16; i < BLOCK; i++) {
-    const [early, late] = [words[i - 15]!, words[i - 2]!]
+    const early = words[i - 15]!
+    const late = words[i - 2]!
     const s0 = turned(early, 7) ^ turned(early, 18) ^ (early >>> 3)
     const s1 = turned(late, 17) ^ turned(late, 19) ^ (late >>> 10)
     words[i] = words[i - 16]! + s0 + words[i - 7]! + s1
@@ -79,7 +82,14 @@ function mix(state: Int32Array, words: Int32Array, round: readonly number[]): vo
     const first = (h + s1 + ((e & f) ^ (~e & g)) + round[i]! + words[i]!) | 0
     const s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)
     const second = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
-    ;[h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0]
+    h = g
+    g = f
+    f = e
+    e = (d + first) | 0
+    d = c
+    c = b
+    b = a
+    a = (first + second) | 0
   }
   ;[a, b, c, d, e, f, g, h].forEach((word, i) => {
     state[i] = state[i]! + word
