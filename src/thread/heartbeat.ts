@@ -3,7 +3,7 @@
  * is alive, how busy it is. At a steady pace, and more often while the loop is at work: a heap that grows with every
  * message is seen before it is full. While nothing runs the heap stays what it was, and is not looked at.
  */
-import type { EventLoopUtilityFunction } from 'node:perf_hooks'
+import type { EventLoopUtilityFunction, EventLoopUtilization } from 'node:perf_hooks'
 import type { FlightRecorder } from '../model/flight-recorder.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import type { LiveHeap } from './live-heap.ts'
@@ -18,15 +18,16 @@ export function startHeartbeat(
   recorder: FlightRecorder,
   everyMs: number,
   heap: Pick<LiveHeap, 'read'>,
-  loopUse: EventLoopUtilityFunction = performance.eventLoopUtilization,
+  loopUse: EventLoopUtilityFunction = (...between) => performance.eventLoopUtilization(...between),
 ): () => void {
-  let last = loopUse()
-  let beatenAt = 0
+  let last: EventLoopUtilization | undefined
+  let beatenAt = monotonicMs()
   let heapMb = 0
   let unreadMs = 0
   const beat = (): void => {
     const now = loopUse()
-    const { utilization, active } = loopUse(now, last)
+    // From its start on, where there was no beat before.
+    const { utilization, active } = last === undefined ? now : loopUse(now, last)
     last = now
     beatenAt = monotonicMs()
     unreadMs += active
@@ -36,7 +37,8 @@ export function startHeartbeat(
     }
     recorder.beat(beatenAt, heapMb, utilization)
   }
-  beat()
+  // The first says that it is there; what else it tells is loaded for the second, when the agent is up.
+  recorder.beat(beatenAt, heapMb, 0)
   setInterval(beat, everyMs)
   return () => {
     if (monotonicMs() - beatenAt > AT_WORK_MS) beat()

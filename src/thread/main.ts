@@ -41,10 +41,12 @@ control.once('message', (init: Init) => {
   begun = true
   begin(init)
 })
-// Messages come before it: a thread that was started for an agent has its first by then, and is not to be held up.
-setImmediate(() => {
-  if (!begun) warmUp()
-})
+// In the second turn from here: a thread that was started for an agent has its first message by then, and is not held up.
+setImmediate(() =>
+  setImmediate(() => {
+    if (!begun) warmUp()
+  }),
+)
 
 function begin(init: Init): void {
   for (const key of Object.keys(process.env)) delete process.env[key]

@@ -10,7 +10,7 @@ import { Held, TestedLoop, ThreadEnded } from './tested-loop.ts'
 
 const ASK = 1e12
 
-beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(1000))
+beforeEach(() => void vi.spyOn(process, 'hrtime').mockReturnValue([1, 0]))
 afterEach(() => void vi.restoreAllMocks())
 
 /** Accepts numbers, as a schema of any library would. */

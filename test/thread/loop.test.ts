@@ -13,7 +13,7 @@ const clock = { at: 1000 }
 
 beforeEach(() => {
   clock.at = 1000
-  vi.spyOn(performance, 'now').mockImplementation(() => clock.at)
+  vi.spyOn(process, 'hrtime').mockImplementation(() => [0, clock.at * 1e6])
 })
 afterEach(() => void vi.restoreAllMocks())
 
