@@ -101,7 +101,9 @@ export class Instance implements Link {
   }
 
   post(message: DataToThread, transfer?: ArrayBuffer[]): void {
-    this.#data.postMessage(message, transfer ?? [])
+    // An empty list to move is not free.
+    if (transfer === undefined) this.#data.postMessage(message)
+    else this.#data.postMessage(message, transfer)
   }
 
   /** Begins nothing from here on; `onPaused(n)` follows when what runs has ended. */

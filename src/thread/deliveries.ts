@@ -41,6 +41,11 @@ export class Deliveries {
     return this.#current()?.solo?.includes(this.#index) === true
   }
 
+  /** Whether others wait behind the next one. */
+  get more(): boolean {
+    return this.#waiting.length > 0 || (this.#batch !== null && this.#index + 1 < this.#batch.count)
+  }
+
   /** Takes the next one. Only after {@link nextSeq} was not null. */
   take(): Delivery {
     const batch = this.#batch!

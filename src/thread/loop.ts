@@ -50,6 +50,8 @@ export class Loop {
   #count = 0
   #turnAt = 0
   #turnCount = 0
+  /** The end of this turn will be seen. */
+  #turning = false
   #yielded = false
   #pauseAsked: number | null = null
   #ending: 'told' | 'self' | null = null
@@ -170,21 +172,25 @@ export class Loop {
 
   // --- turns -------------------------------------------------------------------------------------------------------
 
-  /** The port may hand over many batches without a turn of the loop in between: a turn ends only when the loop turns. */
+  /**
+   * The port may hand over many batches without a turn of the loop in between: a turn ends only when the loop turns. One
+   * that comes alone asks for no such turn, which would cost as much as handling it; it counts for the next.
+   */
   #mustYield(): boolean {
     const count = ++this.#turnCount
-    if (count === 1) {
-      this.#turnAt = monotonicMs()
-      setImmediate(this.#endTurn)
-      return false
-    }
+    if (count === 1) this.#turnAt = monotonicMs()
     // Also after the first, the second, the fourth, the eighth: handlers may be slow.
-    const looks = count % SAMPLE === 0 || (count & (count - 1)) === 0
+    const looks = count > 1 && (count % SAMPLE === 0 || (count & (count - 1)) === 0)
     this.#yielded = count >= TURN_DELIVERIES || (looks && monotonicMs() - this.#turnAt > TURN_MS)
+    if (!this.#turning && (this.#yielded || this.#deliveries.more)) {
+      this.#turning = true
+      setImmediate(this.#endTurn)
+    }
     return this.#yielded
   }
 
   readonly #endTurn = (): void => {
+    this.#turning = false
     this.#turnCount = 0
     this.#parts.pulse()
     if (!this.#yielded) return

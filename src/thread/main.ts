@@ -60,7 +60,7 @@ function begin(init: Init): void {
   const loop = new Loop({ recorder, outbox, histograms: new Histograms(post), post, fatal, pulse })
   control.on('message', (message: ToThread) => obey(init, loop, outbox, message))
   init.data.on('message', (message) => {
-    if (message.type === 'batch') loop.take(message)
+    if (message.type === 'batch') outbox.gather(() => loop.take(message))
     else outbox.onAnswers(message)
   })
   post({ type: 'proof', version: WIRE_VERSION, proof: prove(init) })

@@ -1,6 +1,6 @@
 /**
  * What leaves the thread on the data port: replies, fates and messages to other agents, collected and posted together
- * at the end of the turn's callback, or at once when 256 are waiting. It also holds what this agent has asked of
+ * when a batch has been begun or at the end of the turn's callback, or at once when 256 are waiting. It also holds what this agent has asked of
  * others. `flushed` in the flight recorder says up to which delivery all of it has left.
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -37,6 +37,7 @@ export class Outbox {
   #nextId = 1
   #sent = 0
   #armed = false
+  #gathering = false
   #outcomes: Outcome[] = []
   #handled: number[] = []
   #replies = new ReplyColumns()
@@ -167,12 +168,23 @@ export class Outbox {
 
   // --- leaving -----------------------------------------------------------------------------------------------------
 
+  /** What `work` brings about before it returns leaves when it does, without waiting for the end of the callback. */
+  gather(work: () => void): void {
+    this.#gathering = true
+    try {
+      work()
+    } finally {
+      this.#gathering = false
+      this.flush()
+    }
+  }
+
   #arm(waiting: number): void {
     if (!this.#armed) {
       this.#armed = true
       this.#recorder.write(CELL.flushed, this.#recorder.read(CELL.done))
       this.#recorder.write(CELL.unposted, 1)
-      process.nextTick(this.#tick)
+      if (!this.#gathering) process.nextTick(this.#tick)
     }
     if (waiting >= BATCH) this.flush()
   }
