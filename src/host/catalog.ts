@@ -194,7 +194,7 @@ export class Catalog {
     const manifest = await loadAgent(dir, { fleetDir: dir })
     checkSchedules(manifest)
     checkGrants(manifest, registry)
-    await compile(manifest.roles, { cacheDir, fleetDir: dir, resolveHolt: contractFiles() })
+    await compile(manifest.roles, { cacheDir, fleetDir: dir, resolveHolt: contractFiles(), commonJs: true })
     return manifest
   }
 

@@ -51,7 +51,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const env = threadEnv(process.env, own)
   await at('identity', () => checkIdentity(options.id, manifest))
   await at('gate', () => checkGrants(manifest, registry))
-  const how = { cacheDir, fleetDir, resolveHolt: contractFiles() }
+  const how = { cacheDir, fleetDir, resolveHolt: contractFiles(), commonJs: true }
   const roles = await at('compile', () => options.compile(manifest.roles, how))
   const files = new Map([...before, ...(await inputsOf(manifest.roles, how))])
   const grants = manifest.capabilities

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as esbuild from 'esbuild'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Compiled, compileModules, stopCompiler } from '../../src/manifest/compile.ts'
+import { importModule } from '../../src/thread/import-module.ts'
 import { folder, ROLE, refusal, removeFolders } from './folders.ts'
 
 // Counts the builds; everything else is esbuild's own.
@@ -116,6 +117,60 @@ export default [import.meta.url, import.meta.dirname, import.meta.filename, read
     const textOf = ([compiled]: Compiled[]): string => readFileSync(fileURLToPath(compiled!.url), 'utf8')
     expect([textOf(plain!).includes('createRequire'), textOf(asking!).includes('createRequire')]).toEqual([false, true])
     expect([defaultOf(plain![0]!.url), defaultOf(asking![0]!.url)]).toEqual([1, '/'])
+  })
+
+  describe('of one file, for a thread', () => {
+    const forThread = async (files: Readonly<Record<string, string>>, ...entries: string[]): Promise<Compiled> => {
+      const dir = folder(files)
+      const paths = entries.map((entry) => join(dir, entry))
+      return (await compileModules(paths, { cacheDir: folder(), resolveHolt, commonJs: true }))[0]!
+    }
+    const loaded = async ({ url }: Compiled): Promise<unknown> => (await importModule({ url, file: 'a role' })).default
+
+    it.each<[string, string, unknown]>([
+      ['TypeScript', 'export default { n: 1 as number }', { n: 1 }],
+      [
+        'names that CommonJS has of its own',
+        'const module = 1, exports = 2, require = 3\nexport default [module, exports, require]',
+        [1, 2, 3],
+      ],
+      [
+        'strict code without a this',
+        'export default [this === undefined, (function () { return this === undefined })()]',
+        [true, true],
+      ],
+      ['modules of the platform', `import { sep } from 'node:path'\nexport default sep`, '/'],
+      ['a package in CommonJS', `import c from './c.cjs'\nexport default c`, 'function'],
+      ['what is imported later', `export default typeof (await_ => import('node:os'))`, 'function'],
+      ['its own place', 'export default import.meta.url.endsWith("/a.ts") && __filename.endsWith("/a.ts")', true],
+    ])('is CommonJS with %s', async (_, text, expected) => {
+      const c = `module.exports = typeof require('fs').statSync\n`
+      const compiled = await forThread({ 'a.ts': text, 'c.cjs': c }, 'a.ts')
+      expect(compiled.url).toMatch(/\.cjs$/)
+      expect(await loaded(compiled)).toEqual(expected)
+    })
+
+    it('is CommonJS where the source is, and its default is the whole', async () => {
+      const compiled = await forThread({ 'a.cjs': 'module.exports = { n: 1 }' }, 'a.cjs')
+      expect([compiled.url.slice(-4), await loaded(compiled)]).toEqual(['.cjs', { n: 1 }])
+    })
+
+    it.each<[string, string]>([
+      ['awaits at its top level', 'export default await Promise.resolve(7)'],
+      ['asks for more than its place', 'export default import.meta.resolve === undefined ? 0 : 7'],
+    ])('is an ES module where it %s', async (_, text) => {
+      const compiled = await forThread({ 'a.ts': text }, 'a.ts')
+      expect([compiled.url.slice(-4), defaultOf(compiled.url)]).toEqual(['.mjs', 7])
+    })
+
+    it('is an ES module where there are two, which share what they share', async () => {
+      const compiled = await forThread({ 'a.ts': 'export default 1', 'b.ts': 'export default 2' }, 'a.ts', 'b.ts')
+      expect(compiled.url).toMatch(/\.mjs$/)
+    })
+
+    it('tells of an error as ever', async () => {
+      await expect(forThread({ 'a.ts': 'export default (' }, 'a.ts')).rejects.toMatchObject({ code: 'BootFailed' })
+    })
   })
 
   it('leaves native addons where they are', async () => {
