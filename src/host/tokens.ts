@@ -77,10 +77,10 @@ export class Tokens {
     const [, digits, secret] = FORM.exec(token) ?? []
     if (digits === undefined || secret === undefined) return null
     const row = this.#known().get(`t_${digits}`)
-    const same = timingSafeEqual(hashOf(secret), row === undefined ? NOBODY : Buffer.from(row.hash, 'hex'))
+    const same = timingSafeEqual(hashOf(secret), row === undefined ? NOBODY : madeOf(row).hash)
     const now = this.#clock.wall()
     if (row === undefined || !same || (row.expiresAt !== null && row.expiresAt <= now)) return null
-    return viewOf(this.#used(row, now))
+    return madeOf(this.#used(row, now)).view
   }
 
   /** Whether one that was shown before holds still. */
@@ -105,6 +105,17 @@ export class Tokens {
 }
 
 const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer')
+
+/** What every request wants of a row, made once; a row is replaced and never changed. */
+const made = new WeakMap<TokenRow, { readonly view: TokenView; readonly hash: Buffer }>()
+
+function madeOf(row: TokenRow): { readonly view: TokenView; readonly hash: Buffer } {
+  const known = made.get(row)
+  if (known !== undefined) return known
+  const fresh = { view: viewOf(row), hash: Buffer.from(row.hash, 'hex') }
+  made.set(row, fresh)
+  return fresh
+}
 
 const viewOf = ({ hash: _, access, ...row }: TokenRow): TokenView => ({
   ...row,

@@ -73,6 +73,7 @@ export function inputOf(route: Route, { params, query, body, ifMatch }: Said): R
     const names = outOfPlace.map(([key]) => key.slice(0, 40)).join(', ')
     throw refused(`${names}: expected in the body, found in the query`)
   }
+  if (asked.length === 0 && body === undefined && ifMatch === undefined) return { ...params }
   const generation = ifMatch === undefined ? [] : conditionOf(route, ifMatch)
   const input: Record<string, unknown> = Object.create(null)
   const parts = [Object.entries(params), asked, Object.entries(objectOf(body)), generation]

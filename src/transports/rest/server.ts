@@ -10,6 +10,7 @@ import { type ErrorCode, HoltError } from '../../model/error.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { serviceOf } from '../service.ts'
 import { restApp } from './app.ts'
+import { directGets } from './direct.ts'
 import { checkDoors, type Doors } from './doors.ts'
 import type { EventStream } from './event-stream.ts'
 import { servicesBy } from './exchange.ts'
@@ -54,6 +55,7 @@ export async function listenRest(options: RestServerOptions): Promise<RestServer
     keys: new IdempotencyKeys(limits, now),
   }
   const app = restApp(deps, origins)
+  const direct = directGets(deps)
   const listener = getRequestListener((request, env) => app.fetch(request, env), {
     // An embedded server leaves the globals of the program alone.
     overrideGlobalObjects: false,
@@ -68,7 +70,7 @@ export async function listenRest(options: RestServerOptions): Promise<RestServer
       connectionsCheckingInterval: limits.lookMs,
     },
     (req, res) => {
-      if (!refuseAtDoor(req, res, { hosts, origins })) void listener(req, res)
+      if (!refuseAtDoor(req, res, { hosts, origins }) && !direct(req, res)) void listener(req, res)
     },
   )
   server.maxConnections = limits.connections
