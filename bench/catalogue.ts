@@ -13,13 +13,13 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   relay: async () => (await import('./relay.ts')).relay,
   fleet: async () => (await import('./fleet.ts')).fleet,
   pause: async () => (await import('./pause.ts')).pause,
-  observe: async () => (await import('./observe.ts')).observe,
-  control: async () => (await import('./control.ts')).control,
   start: async () => (await import('./start.ts')).start,
-  memory: async () => (await import('./memory.ts')).memory,
   restart: async () => (await import('./restart.ts')).restart,
+  memory: async () => (await import('./memory.ts')).memory,
+  control: async () => (await import('./control.ts')).control,
   store: async () => (await import('./store.ts')).store,
   reload: async () => (await import('./reload.ts')).reload,
+  observe: async () => (await import('./observe.ts')).observe,
 }
 
 export const benchNames = Object.keys(BENCHES)

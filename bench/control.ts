@@ -14,8 +14,8 @@ import type { Bench, Effort, Figures, Variant } from './definition.ts'
 import { expectHandled, latency, perSecond } from './measure.ts'
 import { REST_VARIANTS } from './rest.ts'
 
-const ONE_BY_ONE = 2_000
-const MANY = 40_000
+const ONE_BY_ONE = 500
+const MANY = 12_000
 const IN_FLIGHT = 64
 const OPEN_TIMEOUT_MS = 20_000
 

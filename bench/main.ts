@@ -1,27 +1,31 @@
 /**
- * `npm run bench -- NAMES...`: runs benches, prints for each a Markdown table with the machine, the versions and the
- * command, and writes all outcomes as JSON to bench/results/. Without a name it lists the benches. Ends with 1 when a
- * variant failed, with 2 when the call was wrong; a missed target is said, and no error.
+ * `npm run bench [-- NAMES...]`: runs the benches, all of them where none is named. Prints for each a Markdown table with
+ * the machine, the versions and the command, writes all outcomes to bench/results and the report to bench/report.html.
+ * Ends with 1 when a variant failed, with 2 when the call was wrong; a missed target is said, and no error.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchNames, openBench } from './catalogue.ts'
-import type { Bench, Outcomes } from './definition.ts'
-import { type RunOptions, runBench } from './harness.ts'
+import type { Bench } from './definition.ts'
+import { type Job, runBench, runQuick, type Timed } from './harness.ts'
 import { describeSurroundings, surroundings } from './machine.ts'
-import { failureLines, judge, markdownTable, verdictLine } from './table.ts'
+import { FULL_ROUNDS, type Run, writeRun } from './results.ts'
+import { failureLines, judge, markdownTable, omissionLines, targetsMeasured, verdictLine } from './table.ts'
 
-const USAGE = `npm run bench -- NAME... [options]     (all: every bench)
+const USAGE = `npm run bench [-- NAME... options]     (no name: every bench)
 
-  --quick         one round of few messages: shows that all variants complete, its figures mean nothing
-  --rounds N      rounds, each runs every variant once in a fresh process (default 5)
+  --list          the names of the benches and what they compare
+  --quick         one round of few messages, two variants at a time: shows that all complete, its figures mean nothing
+  --report        runs nothing: bench/report.html and the tables of the READMEs anew, from bench/results
+  --rounds N      rounds, each runs every variant once in a fresh process (default ${FULL_ROUNDS})
   --large         also what takes minutes and gigabytes: memory of 1000 agents
   --only TEXT     only variants whose name contains TEXT, and the base
   --one-cpu       pin every process to one processor (Linux): for latency
-  --limit SECONDS time limit of one variant in one round (default 120)`
+  --limit SECONDS time limit of one variant in one round (default 120; quick 30)`
 
-const RESULTS = fileURLToPath(new URL('./results/', import.meta.url))
+const LIMIT_S = 120
+const QUICK_LIMIT_S = 30
+const QUICK_WARNING =
+  '**Quick run, two variants side by side: shows that all complete. Its figures mean nothing and are not shown.**'
 
 class UsageError extends Error {}
 
@@ -30,12 +34,14 @@ const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
 function readArguments() {
   const options = {
+    list: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    report: { type: 'boolean', default: false },
     large: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: String(FULL_ROUNDS) },
     only: { type: 'string', default: '' },
     'one-cpu': { type: 'boolean', default: false },
-    limit: { type: 'string', default: '120' },
+    limit: { type: 'string' },
     help: { type: 'boolean', default: false },
   } as const
   try {
@@ -58,7 +64,7 @@ async function listBenches(): Promise<void> {
 }
 
 async function findBenches(names: readonly string[]): Promise<Bench[]> {
-  const wanted = names.includes('all') ? benchNames : names
+  const wanted = names.length === 0 || names.includes('all') ? benchNames : names
   const found = await Promise.all(wanted.map(openBench))
   const unknown = wanted.filter((_, index) => found[index] === undefined)
   if (unknown.length > 0)
@@ -66,41 +72,78 @@ async function findBenches(names: readonly string[]): Promise<Bench[]> {
   return found as Bench[]
 }
 
-function report(bench: Bench, outcomes: Outcomes, heading: readonly string[]): string {
-  const verdicts = bench.targets
-    .filter(({ variant, against }) => variant in outcomes && against in outcomes)
-    .map((target) => verdictLine(judge(target, outcomes)))
-  const blocks = [`### ${bench.name}: ${bench.summary}`, heading.join('\n'), markdownTable(bench, outcomes)]
-  const lists = [failureLines(outcomes), verdicts].filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
-  return [...blocks, ...lists].join('\n\n')
+function jobsOf(benches: readonly Bench[], values: ReturnType<typeof readArguments>['values']): Job[] {
+  const { quick, large, only } = values
+  const rounds = quick ? 1 : Math.ceil(positive(values.rounds, 'rounds'))
+  const limitMs = positive(values.limit ?? String(quick ? QUICK_LIMIT_S : LIMIT_S), 'limit') * 1000
+  return benches.map((bench) => {
+    const variants = Object.keys(bench.variants).filter((name) => name.includes(only) || name === bench.base)
+    const oneCpu = values['one-cpu'] || bench.oneCpu === true
+    return { bench, options: { variants, rounds, quick, large, oneCpu, limitMs } }
+  })
 }
 
-/** @returns whether every variant succeeded in every round */
-async function runAndReport(bench: Bench, given: Omit<RunOptions, 'variants'>, only: string): Promise<boolean> {
-  const base = { ...given, oneCpu: given.oneCpu || bench.oneCpu === true }
-  const variants = Object.keys(bench.variants).filter((name) => name.includes(only) || name === bench.base)
-  const where = surroundings(bench.packages)
-  const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`
-  const outcomes = await runBench(bench, { ...base, variants }, progress)
-  const run = `rounds: ${base.rounds}, each variant in a fresh process${base.oneCpu ? ', one processor' : ''}; ${command}`
-  const warning = base.quick ? ['**Quick run: shows completion only, its figures mean nothing.**'] : []
-  say(`${report(bench, outcomes, [describeSurroundings(where), run, ...warning])}\n`)
-  mkdirSync(RESULTS, { recursive: true })
-  const file = `${RESULTS}${bench.name}-${new Date().toISOString().replaceAll(':', '-')}.json`
-  writeFileSync(file, `${JSON.stringify({ bench: bench.name, command, ...base, where, outcomes }, null, 1)}\n`)
-  return failureLines(outcomes).length === 0
+function toRun({ bench, options }: Job, { outcomes, tookMs }: Timed, where: Run['where']): Run {
+  const { rounds, quick, large, oneCpu, limitMs } = options
+  const command = ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- ')
+  const how = { rounds, quick, large, oneCpu, limitMs, tookMs: Math.round(tookMs) }
+  return { bench: bench.name, at: new Date().toISOString(), command, ...how, where, outcomes }
+}
+
+function tableOf(bench: Bench, { outcomes, where, rounds, oneCpu, command }: Run): string {
+  const verdicts = targetsMeasured(bench, outcomes).map((target) => verdictLine(judge(target, outcomes)))
+  const how = `rounds: ${rounds}, each variant in a fresh process${oneCpu ? ', one processor' : ''}; ${command}`
+  const heading = `### ${bench.name}: ${bench.summary}\n\n${describeSurroundings(where)}\n${how}`
+  const lists = [failureLines(outcomes), verdicts, omissionLines(bench, outcomes)]
+  const shown = lists.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return [heading, markdownTable(bench, outcomes), ...shown].join('\n\n')
+}
+
+/** One bench after the other, each told and written as soon as it is through. */
+async function runFully(jobs: readonly Job[]): Promise<Run[]> {
+  const runs: Run[] = []
+  for (const job of jobs) {
+    const where = surroundings(job.bench.packages)
+    const run = toRun(job, await runBench(job, progress), where)
+    say(`${tableOf(job.bench, run)}\n`)
+    writeRun(run, job.bench)
+    runs.push(run)
+  }
+  return runs
+}
+
+async function runForCompletion(jobs: readonly Job[]): Promise<Run[]> {
+  say(`${QUICK_WARNING}\n`)
+  const where = surroundings([])
+  const runs = (await runQuick(jobs, progress)).map((timed, index) => toRun(jobs[index]!, timed, where))
+  for (const { bench, outcomes } of runs) {
+    const failures = failureLines(outcomes)
+    const variants = `${Object.keys(outcomes).length} variants`
+    say([`${bench}: ${failures.length === 0 ? `${variants} completed` : 'FAILED'}`, ...failures].join('\n'))
+  }
+  return runs
+}
+
+function sayTimes(runs: readonly Run[], tookMs: number): void {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).padStart(7)} s`
+  say('')
+  for (const run of runs) say(`${run.bench.padEnd(10)}${seconds(run.tookMs)}`)
+  say(`${'total'.padEnd(10)}${seconds(tookMs)}${runs.some(({ quick }) => quick) ? ', two at a time' : ''}`)
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments()
-  if (values.help || positionals.length === 0) return listBenches()
-  const rounds = values.quick ? 1 : Math.ceil(positive(values.rounds, 'rounds'))
-  const limitMs = positive(values.limit, 'limit') * 1000
-  const base = { rounds, quick: values.quick, large: values.large, oneCpu: values['one-cpu'], limitMs }
-  for (const bench of await findBenches(positionals)) {
-    if (!(await runAndReport(bench, base, values.only))) process.exitCode = 1
-  }
+  if (values.help || values.list) return listBenches()
+  const begun = performance.now()
+  const jobs = jobsOf(await findBenches(positionals), values)
+  const runs = values.quick ? await runForCompletion(jobs) : await runFully(jobs)
+  sayTimes(runs, performance.now() - begun)
+  if (runs.some(({ outcomes }) => failureLines(outcomes).length > 0)) process.exitCode = 1
 }
+
+// The harness ends what runs when the process does.
+for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const])
+  process.once(signal, () => process.exit(code))
 
 try {
   await main()

@@ -12,7 +12,8 @@ import type { Bench, Effort, Figures, Variant } from './definition.ts'
 import { type BenchAgent, importBuilt } from './holt.ts'
 import { expectHandled } from './measure.ts'
 
-const TIMES = 10
+/** In each round. */
+const TIMES = 7
 const PER_MS = 10
 const BETWEEN_MS = 300
 const FLEET = fileURLToPath(new URL('./fleets/rolling', import.meta.url))
@@ -47,7 +48,7 @@ async function gaps(agent: RollingAgent, file: string, effort: Effort, interrupt
   const stop = new AbortController()
   const sending = send(agent, cells, stop.signal)
   const longest: number[] = []
-  const times = Math.max(2, Math.round(TIMES * effort.share * effort.repeats))
+  const times = Math.max(2, Math.round(TIMES * effort.share))
   await wait(BETWEEN_MS)
   for (let n = 0; n < times; n++) {
     cells[1] = 0

@@ -13,22 +13,23 @@ import { fileURLToPath } from 'node:url'
 import type { Effort, Figures, Variant } from './definition.ts'
 import { expectHandled, latency, perSecond } from './measure.ts'
 
-const ONE_BY_ONE = 2_000
-const MANY = 40_000
+const ONE_BY_ONE = 500
+const MANY = 12_000
 const CONNECTIONS = 64
 const COMMANDS = 100
 const OPEN_TIMEOUT_MS = 20_000
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-interface Server {
+export interface Server {
   readonly port: number
   /** Headers of each request. */
   readonly headers: string
+  readonly pid?: number | undefined
 }
 
 /** One connection of HTTP/1.1 with one request in flight. */
-class HttpLane {
+export class HttpLane {
   readonly #socket: Socket
   #rest = ''
   #waiting: ((text: string) => void) | null = null
@@ -82,10 +83,10 @@ async function opened(port: number): Promise<void> {
   }
 }
 
-async function withProcess<T>(args: readonly string[], work: () => Promise<T>): Promise<T> {
+async function withProcess<T>(args: readonly string[], work: (pid: number | undefined) => Promise<T>): Promise<T> {
   const server: ChildProcess = spawn(process.execPath, args, { stdio: 'ignore' })
   try {
-    return await work()
+    return await work(server.pid)
   } finally {
     server.kill('SIGKILL')
   }
@@ -101,7 +102,8 @@ const peer =
     })
   }
 
-async function holt(work: (server: Server) => Promise<Figures>): Promise<Figures> {
+/** `holt up` with one agent, and a token for it. */
+export async function withHoltUp<T>(work: (server: Server) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'holt-bench-'))
   const [port, state] = [await freePort(), join(folder, 'state')]
   const up = [
@@ -114,20 +116,21 @@ async function holt(work: (server: Server) => Promise<Figures>): Promise<Figures
     state,
   ]
   try {
-    return await withProcess([...up, '--port', String(port), '--rate-limit', '10000000'], async () => {
+    return await withProcess([...up, '--port', String(port), '--rate-limit', '10000000'], async (pid) => {
       await opened(port)
       const lane = new HttpLane(port)
       while (!(await lane.call(get('/readyz', ''))).includes('"ready"')) await wait(20)
       lane.close()
       const token = readFileSync(join(state, 'admin.token'), 'utf8').trim()
-      return work({ port, headers: `Authorization: Bearer ${token}\r\n` })
+      return work({ port, pid, headers: `Authorization: Bearer ${token}\r\n` })
     })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-const get = (path: string, headers: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
+export const get = (path: string, headers: string): string =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 
 const requests =
   (effort: Effort) =>
@@ -211,8 +214,8 @@ const fanOut =
 export const REST_VARIANTS: Readonly<Record<string, Variant>> = {
   'bare Node, GET': (effort) => peer('http-bare.mjs')(requests(effort)),
   'Fastify, GET': (effort) => peer('http-fastify.mjs')(requests(effort)),
-  'Holt REST, GET': (effort) => holt(requests(effort)),
-  'Holt SSE, events to 1': (effort) => holt(fanOut(1)(effort)),
-  'Holt SSE, events to 100': (effort) => holt(fanOut(100)(effort)),
-  'Holt SSE, events to 1000': (effort) => holt(fanOut(1000)(effort)),
+  'Holt REST, GET': (effort) => withHoltUp(requests(effort)),
+  'Holt SSE, events to 1': (effort) => withHoltUp(fanOut(1)(effort)),
+  'Holt SSE, events to 100': (effort) => withHoltUp(fanOut(100)(effort)),
+  'Holt SSE, events to 1000': (effort) => withHoltUp(fanOut(1000)(effort)),
 }

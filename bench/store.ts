@@ -11,10 +11,10 @@ import type { Bench, Effort, Figures, Variant } from './definition.ts'
 import { type BenchAgent, importBuilt } from './holt.ts'
 import { expectHandled, lanes, perSecond } from './measure.ts'
 
-const ONE_BY_ONE = 4_000
-const MANY = 60_000
+const ONE_BY_ONE = 800
+const MANY = 20_000
 const GROUP = 200
-const COMMANDS = 2_000
+const COMMANDS = 600
 const PAYLOAD = { n: 1, text: 'hello' }
 
 /** Runs with a directory of its own, on the disk that temporary files are on. */

@@ -2,7 +2,7 @@
  * Outcomes to text, pure: the Markdown table of a bench and the lines that say which targets were met. Nothing is
  * left out: a variant without a figure has a row that says why.
  */
-import { ratios, type Series, spread } from './arithmetic.ts'
+import { ratios, type Series, type Spread, spread } from './arithmetic.ts'
 import type { Bench, Metric, Outcomes, Target } from './definition.ts'
 
 const FAILURE_LENGTH = 160
@@ -60,19 +60,32 @@ export function failureLines(outcomes: Outcomes): string[] {
   )
 }
 
+/** One line for each variant that was run and leaves something out. */
+export function omissionLines(bench: Bench, outcomes: Outcomes): string[] {
+  const omissions = Object.entries(bench.leavesOut ?? {}).filter(([variant]) => variant in outcomes)
+  return omissions.map(([variant, text]) => `- without: ${variant}: ${text}`)
+}
+
+/** Those of which both sides were run. */
+export const targetsMeasured = (bench: Bench, outcomes: Outcomes): Target[] =>
+  bench.targets.filter(({ variant, against }) => variant in outcomes && against in outcomes)
+
 export interface Verdict {
   readonly target: Target
   /** Median of the ratios round by round; undefined when a side has no figure. */
   readonly ratio: number | undefined
+  /** The ratios round by round; undefined when a side has no figure. */
+  readonly spread: Spread | undefined
   readonly met: boolean
 }
 
 export function judge(target: Target, outcomes: Outcomes): Verdict {
   const own = seriesOf(outcomes, target.variant, target.metric)
   const other = seriesOf(outcomes, target.against, target.againstMetric ?? target.metric)
-  const ratio = spread(ratios(own, other))?.median
+  const found = spread(ratios(own, other))
+  const ratio = found?.median
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target
-  return { target, ratio, met: ratio !== undefined && ratio >= atLeast && ratio <= atMost }
+  return { target, ratio, spread: found, met: ratio !== undefined && ratio >= atLeast && ratio <= atMost }
 }
 
 /** `Holt tell ≥ 38 × Comlink` */
