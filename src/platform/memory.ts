@@ -19,8 +19,9 @@ export interface MemoryReading {
   readonly rssMb: number
 }
 
-/** The texts of the files of one control group (version 2). */
+/** The texts of the files of one control group. */
 export interface GroupFiles {
+  /** The limit in bytes, or `max`. */
   readonly max: string
   readonly current: string
   /** `memory.stat`. */
@@ -51,21 +52,33 @@ export function availableMb(meminfo: string, groups: readonly GroupFiles[]): num
 function leftOf({ max, current, stat }: GroupFiles): number | null {
   const [limit, used] = [max, current].map((text) => (/^\d+\s*$/.test(text) ? Number(text) : null))
   if (limit == null || used == null) return null
-  const files = Number(/^inactive_file (\d+)$/m.exec(stat)?.[1] ?? 0)
+  const files = Number((/^total_inactive_file (\d+)$/m.exec(stat) ?? /^inactive_file (\d+)$/m.exec(stat))?.[1] ?? 0)
   return Math.max(0, limit - Math.max(0, used - files)) / MB
 }
 
-const GROUPS = '/sys/fs/cgroup'
+/** Where groups are, and what their files are called, in version 2 and in version 1. */
+const VERSIONS = [
+  { line: /^0::(\/.*)$/m, root: '/sys/fs/cgroup', max: 'memory.max', current: 'memory.current' },
+  {
+    line: /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(\/.*)$/m,
+    root: '/sys/fs/cgroup/memory',
+    max: 'memory.limit_in_bytes',
+    current: 'memory.usage_in_bytes',
+  },
+] as const
 
+/** Of the process, and all above: in a container the topmost is its own. */
 function groups(): GroupFiles[] {
-  const own = /^0::(\/.*)$/m.exec(textOf('/proc/self/cgroup'))?.[1] ?? '/'
-  const names = own.split('/').filter((name) => name !== '')
-  const paths = [...names.keys(), names.length].map((depth) => [GROUPS, ...names.slice(0, depth)].join('/'))
-  return paths.map((path) => ({
-    max: textOf(`${path}/memory.max`),
-    current: textOf(`${path}/memory.current`),
-    stat: textOf(`${path}/memory.stat`),
-  }))
+  const mine = textOf('/proc/self/cgroup')
+  return VERSIONS.flatMap(({ line, root, max, current }) => {
+    const names = (line.exec(mine)?.[1] ?? '/').split('/').filter((name) => name !== '')
+    const paths = [root, ...names.map((_, depth) => [root, ...names.slice(0, depth + 1)].join('/'))]
+    return paths.map((path) => ({
+      max: textOf(`${path}/${max}`),
+      current: textOf(`${path}/${current}`),
+      stat: textOf(`${path}/memory.stat`),
+    }))
+  })
 }
 
 /** Empty where there is none. */

@@ -21,6 +21,13 @@ describe('what is left of memory', () => {
     ['of the machine, where the group has more', meminfo(100), [group(512, 300)], 100],
     ['of the narrowest of all groups above', meminfo(900), [NONE, group(400, 350), group(512, 300)], 50],
     ['with files that are given back', meminfo(900), [group(512, 500, 200)], 212],
+    [
+      'of a group of version 1, with files of those below it',
+      meminfo(900),
+      [{ ...group(512, 500), stat: `inactive_file 1\ntotal_inactive_file ${200 * MB}\n` }],
+      212,
+    ],
+    ['of the machine, in a group of version 1 without a limit', meminfo(900), [group(8_796_093_022_207, 300)], 900],
     ['is all of a group that has files alone', meminfo(900), [group(512, 100, 200)], 512],
     ['is nothing in a group that is over its limit', meminfo(900), [group(512, 600)], 0],
     ['is not known from texts that do not say', 'MemTotal: 5 kB', [NONE, { max: 'x', current: '', stat: '' }], null],
