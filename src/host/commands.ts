@@ -36,6 +36,8 @@ export interface CommandDeps {
   revive(agent: string, stands: () => boolean): Promise<void>
   /** @throws HoltError `GateRefused` listing what is missing */
   checkGate(agent: string): Promise<void>
+  /** Of one that was left aside, and has no place to come back to. @throws HoltError `NotEnoughMemory` */
+  checkRoom(agent: Agent): void
   snapshot(agent: Agent): AgentSnapshot
   /** Resolves once the deaths there have been are on disk, or cannot be written. */
   recorded(): Promise<void>
@@ -76,7 +78,7 @@ export class Commands {
 
   /**
    * Carries out a command and answers with the snapshot after it.
-   * @throws HoltError `InvalidCommand`, `AgentBusy`, `Preempted`, `GateRefused`, `BootFailed`, `ShuttingDown`
+   * @throws HoltError `InvalidCommand`, `AgentBusy`, `Preempted`, `GateRefused`, `NotEnoughMemory`, `BootFailed`, `ShuttingDown`
    */
   async run(agent: Agent, command: Command, options: CommandOptions = {}): Promise<AgentSnapshot & CommandExtras> {
     const by = options.by ?? 'program'
@@ -151,6 +153,7 @@ export class Commands {
   }
 
   async restart(agent: Agent, held: Held): Promise<Extra> {
+    this.#deps.checkRoom(agent)
     this.#above(agent).cancel(agent.id)
     const graceMs = agent.spec.limits.stopTimeoutMs
     if (

@@ -214,6 +214,7 @@ class Assembly implements Joined {
       catalog: () => this.#catalog,
       logs: this.#logs,
       tokens: new Tokens(store, this.#clock),
+      secrets: this.#secrets,
       reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),
@@ -253,6 +254,7 @@ class Assembly implements Joined {
         await this.#maker.checkGate(agent)
         this.#room.check(found)
       },
+      checkRoom: (agent) => this.#room.checkAside(agent),
       snapshot: (agent) => this.host.snapshotOf(agent),
       recorded: () => this.#records.flush(),
     }

@@ -58,6 +58,11 @@ export class Room {
     throw new HoltError('NotEnoughMemory', text, details)
   }
 
+  /** Of one that was left aside and is to be started by a command that asks nobody else. @throws HoltError `NotEnoughMemory` */
+  checkAside(agent: Agent): void {
+    if (this.whyNot(agent) !== null) this.check(agent)
+  }
+
   /** Asked just before an agent starts along with its supervisor. One that does not is tried again later. */
   admits(agent: Agent): boolean {
     const why = this.#inTheWay(agent) ?? this.#lacking(agent.id, agent.spec.limits.heapMb)?.text ?? null

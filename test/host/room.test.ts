@@ -150,7 +150,8 @@ describe('a fleet for which there is not memory enough', () => {
     const { kit, host } = await hostOn({ agents: ['a', 'b'], machine })
     await kit.finish(host.agent('a').stop())
     expect(host.why('a').sentences[0]).toMatch(/^STOPPED \(stopped\): stopped by/)
-    await expect(kit.finish(host.agent('b').start())).rejects.toMatchObject({ code: 'NotEnoughMemory' })
+    for (const command of ['start', 'restart'] as const)
+      await expect(kit.finish(host.command('b', command))).rejects.toMatchObject({ code: 'NotEnoughMemory' })
     machine.totalMb = 200
     await kit.finish(host.agent('b').start())
     await kit.advance(RETRY_MS * 2)
