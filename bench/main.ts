@@ -7,9 +7,10 @@ import { parseArgs } from 'node:util'
 import { benchNames, openBench } from './catalogue.ts'
 import type { Bench } from './definition.ts'
 import { type Job, runBench, runQuick, type Timed } from './harness.ts'
-import { describeSurroundings, surroundings } from './machine.ts'
+import { surroundings } from './machine.ts'
+import { sectionOf } from './report-markdown.ts'
 import { FULL_ROUNDS, type Run, writeRun } from './results.ts'
-import { failureLines, judge, markdownTable, omissionLines, targetsMeasured, verdictLine } from './table.ts'
+import { failureLines } from './table.ts'
 
 const USAGE = `npm run bench [-- NAME... options]     (no name: every bench)
 
@@ -90,22 +91,13 @@ function toRun({ bench, options }: Job, { outcomes, tookMs }: Timed, where: Run[
   return { bench: bench.name, at: new Date().toISOString(), command, ...how, where, outcomes }
 }
 
-function tableOf(bench: Bench, { outcomes, where, rounds, oneCpu, command }: Run): string {
-  const verdicts = targetsMeasured(bench, outcomes).map((target) => verdictLine(judge(target, outcomes)))
-  const how = `rounds: ${rounds}, each variant in a fresh process${oneCpu ? ', one processor' : ''}; ${command}`
-  const heading = `### ${bench.name}: ${bench.summary}\n\n${describeSurroundings(where)}\n${how}`
-  const lists = [failureLines(outcomes), verdicts, omissionLines(bench, outcomes)]
-  const shown = lists.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
-  return [heading, markdownTable(bench, outcomes), ...shown].join('\n\n')
-}
-
 /** One bench after the other, each told and written as soon as it is through. */
 async function runFully(jobs: readonly Job[]): Promise<Run[]> {
   const runs: Run[] = []
   for (const job of jobs) {
     const where = surroundings(job.bench.packages)
     const run = toRun(job, await runBench(job, progress), where)
-    say(`${tableOf(job.bench, run)}\n`)
+    say(`${sectionOf(job.bench, run)}\n`)
     writeRun(run, job.bench)
     runs.push(run)
   }
@@ -131,13 +123,27 @@ function sayTimes(runs: readonly Run[], tookMs: number): void {
   say(`${'total'.padEnd(10)}${seconds(tookMs)}${runs.some(({ quick }) => quick) ? ', two at a time' : ''}`)
 }
 
+/** Loaded where it is needed only: the library that draws is large. */
+async function reportRuns(runs: readonly Run[]): Promise<void> {
+  const { writeReport, REPORT } = await import('./report.ts')
+  await writeReport(runs)
+  say(`Report: ${REPORT}`)
+}
+
+async function reportKept(): Promise<void> {
+  await reportRuns([])
+  await (await import('./report.ts')).writeTables()
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = readArguments()
   if (values.help || values.list) return listBenches()
+  if (values.report) return reportKept()
   const begun = performance.now()
   const jobs = jobsOf(await findBenches(positionals), values)
   const runs = values.quick ? await runForCompletion(jobs) : await runFully(jobs)
   sayTimes(runs, performance.now() - begun)
+  if (!values.quick) await reportRuns(runs)
   if (runs.some(({ outcomes }) => failureLines(outcomes).length > 0)) process.exitCode = 1
 }
 

@@ -66,10 +66,6 @@ export function omissionLines(bench: Bench, outcomes: Outcomes): string[] {
   return omissions.map(([variant, text]) => `- without: ${variant}: ${text}`)
 }
 
-/** Those of which both sides were run. */
-export const targetsMeasured = (bench: Bench, outcomes: Outcomes): Target[] =>
-  bench.targets.filter(({ variant, against }) => variant in outcomes && against in outcomes)
-
 export interface Verdict {
   readonly target: Target
   /** Median of the ratios round by round; undefined when a side has no figure. */
@@ -88,13 +84,16 @@ export function judge(target: Target, outcomes: Outcomes): Verdict {
   return { target, ratio, spread: found, met: ratio !== undefined && ratio >= atLeast && ratio <= atMost }
 }
 
-/** `Holt tell ≥ 38 × Comlink` */
-function claimOf({ variant, against, atLeast, atMost }: Target): string {
-  return atMost === undefined ? `${variant} ≥ ${atLeast} × ${against}` : `${variant} ≤ ${atMost} × ${against}`
-}
+/** `≥ 38 ×` */
+export const askedOf = ({ atLeast, atMost }: Target): string =>
+  atMost === undefined ? `≥ ${atLeast} ×` : `≤ ${atMost} ×`
+
+/** `31.2 × [28.0–35.1]` */
+export const reachedOf = (found: Spread): string =>
+  `${formatFigure(found.median)} × [${formatFigure(found.min)}–${formatFigure(found.max)}]`
 
 export function verdictLine({ target, ratio, met }: Verdict): string {
-  const said = claimOf(target)
+  const said = `${target.variant} ${askedOf(target)} ${target.against}`
   if (ratio === undefined) return `- no figure: ${said}`
   return `- ${met ? 'met' : 'MISSED'}: ${said} (${formatFigure(ratio)} ×)`
 }
