@@ -13,6 +13,7 @@ import type { DeadLetterOffice } from './dead-letters.ts'
 import type { Facts } from './facts.ts'
 import type { Logs } from './logs.ts'
 import type { Reloads } from './reload.ts'
+import type { Secrets } from './secrets.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { SupervisorCommands } from './supervisor-commands.ts'
 import type { Tokens } from './tokens.ts'
@@ -52,6 +53,7 @@ export interface HostParts {
   readonly catalog: () => Catalog
   readonly logs: Logs
   readonly tokens: Tokens
+  readonly secrets: Secrets
   readonly reachableAt: (socket: string | null) => void
   readonly start: () => Promise<void>
   readonly shutdown: (options: { timeoutMs?: number; by?: string }) => Promise<ShutdownReport>

@@ -40,6 +40,7 @@ import type { HostParts } from './host-parts.ts'
 import { Inspections } from './inspect.ts'
 import type { LogQuery } from './logs.ts'
 import { Metrics } from './metrics.ts'
+import type { Secrets } from './secrets.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { Tokens } from './tokens.ts'
 import { countsOf, Views } from './views.ts'
@@ -61,6 +62,8 @@ export class Host {
   readonly metrics: Metrics
   /** Who may call over the network. */
   readonly tokens: Tokens
+  /** What is not to be shown to whoever calls. */
+  readonly secrets: Secrets
   readonly #parts: HostParts
   readonly #streams: AgentStreams
   readonly #refs = new Map<string, AgentRef>()
@@ -78,6 +81,7 @@ export class Host {
   constructor(parts: HostParts) {
     this.#parts = parts
     this.tokens = parts.tokens
+    this.secrets = parts.secrets
     const { watched } = parts.facts
     this.inspections = new Inspections({ ...parts, directory: this.directory })
     this.drain = drainer({ ...parts, directory: this.directory, shutdown: (options) => this.shutdown(options) })

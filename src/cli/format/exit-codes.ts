@@ -7,8 +7,9 @@ const OWN: readonly (readonly [number, string])[] = [
   [EXIT.done, 'it was done; also when the reader of a pipe has gone'],
   [EXIT.unforeseen, 'something that is not foreseen here'],
   [EXIT.output, 'the output could not be written, as on a full disk'],
-  [130, 'a second Ctrl-C ended the host at once'],
-  [143, 'the same by a second SIGTERM'],
+  [129, 'the terminal went away while a command was followed (SIGHUP)'],
+  [130, 'Ctrl-C ended what was followed, or a second one the host at once (SIGINT)'],
+  [143, 'the same by SIGTERM'],
 ]
 
 export function exitCodeLines(look: Look): string[] {

@@ -37,7 +37,8 @@ export const SENDING: readonly Operation[] = [
       try {
         return await agent.ask(input.command, input.payload, { timeoutMs, ...traceOf(caller) })
       } catch (error) {
-        throw handlerError(error)
+        // It says whatever a handler has thrown, and goes to whoever may ask.
+        throw host.secrets.hideIn(handlerError(error))
       }
     },
   }),
