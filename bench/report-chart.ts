@@ -54,7 +54,13 @@ function whisker(_: unknown, api: echarts.CustomSeriesRenderItemAPI): echarts.Cu
 }
 
 function scaleOf(rows: readonly Row[], logarithmic: boolean): echarts.EChartsOption['xAxis'] {
-  const text = { color: INK, fontSize: 11, hideOverlap: true, formatter: (value: number) => formatScale(value) }
+  const text = {
+    color: INK,
+    fontSize: 11,
+    hideOverlap: true,
+    showMaxLabel: logarithmic,
+    formatter: (value: number) => formatScale(value),
+  }
   const line = { lineStyle: { color: INK, opacity: 0.15 } }
   const greatest = Math.max(...rows.map(({ found }) => found.max))
   const least = Math.min(...rows.map(({ found }) => found.min))
@@ -111,7 +117,7 @@ function draw(rows: readonly Row[], logarithmic: boolean): string {
         type: 'scatter',
         silent: true,
         symbolSize: 0.1,
-        itemStyle: { opacity: 0 },
+        itemStyle: { color: 'none' },
         label: {
           show: true,
           position: 'right',

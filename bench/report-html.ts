@@ -14,6 +14,8 @@ import { failuresOf, formatFigure, seriesOf } from './table.ts'
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
+const NOWRAP = 'class="whole"'
+
 const element = (name: string, content: string, attributes = ''): string =>
   `<${name}${attributes === '' ? '' : ` ${attributes}`}>${content}</${name}>`
 
@@ -22,9 +24,14 @@ const text = (name: string, content: string, attributes = ''): string => element
 /** @param cells HTML */
 const row = (cells: readonly string[], attributes = ''): string => element('tr', cells.join(''), attributes)
 
-function table(caption: string, heads: readonly string[], rows: readonly string[]): string {
+/** @param shown whether the caption is seen, or only read out where something else beside the table says it */
+function table(caption: string, heads: readonly string[], rows: readonly string[], shown = true): string {
   const head = row(heads.map((each) => text('th', each, 'scope="col"')))
-  const parts = [text('caption', caption), element('thead', head), element('tbody', rows.join('\n'))]
+  const parts = [
+    text('caption', caption, shown ? '' : 'class="unseen"'),
+    element('thead', head),
+    element('tbody', rows.join('\n')),
+  ]
   return element('div', element('table', parts.join('\n')), 'class="scroll"')
 }
 
@@ -34,7 +41,7 @@ const verdictCell = (verdict: TargetRow['verdict']): string =>
 function targetsTable(rows: readonly TargetRow[], caption: string): string {
   const cells = rows.map(({ bench, claim, asked, reached, verdict }) => {
     const link = element('td', text('a', bench, `href="#${escapeText(bench)}"`))
-    return row([link, text('td', claim), text('td', asked), text('td', reached), verdictCell(verdict)])
+    return row([link, text('td', claim), text('td', asked, NOWRAP), text('td', reached, NOWRAP), verdictCell(verdict)])
   })
   return table(caption, ['bench', 'claim', 'asked', 'reached: median [min–max]', ''], cells)
 }
@@ -53,7 +60,7 @@ function metricTable(bench: Bench, metric: Metric, { outcomes }: Run): string {
     const cells = [...figures, ...(metric.ratio ? [ratio] : [])].map((each) => text('td', each, 'class="figure"'))
     return row([text('th', variant, 'scope="row"'), ...cells], isOurs(variant) ? 'class="ours"' : '')
   })
-  return table(metric.label, heads, rows)
+  return table(metric.label, heads, rows, false)
 }
 
 function metricFigure(bench: Bench, metric: Metric, run: Run): string {
@@ -83,7 +90,8 @@ function conditions(bench: Bench, run: Run): string {
   const [machine, versions] = describeSurroundings(run.where).split('\n')
   const partial = isFull(run, bench) ? '' : ' A partial run: not the one that is kept.'
   const cpu = run.oneCpu ? ', one processor' : ''
-  const how = `${run.rounds} rounds, each variant in a fresh process${cpu}; ${Math.round(run.tookMs / 1000)} s; ${run.at}.${partial}`
+  const rounds = `${run.rounds} ${run.rounds === 1 ? 'round' : 'rounds'}`
+  const how = `${rounds}, each variant in a fresh process${cpu}; ${Math.round(run.tookMs / 1000)} s; ${run.at}.${partial}`
   const entries = { machine: machine!, versions: versions!, run: how }
   const list = Object.entries(entries).map(([term, said]) => `${text('dt', term)}${text('dd', said)}`)
   return element('dl', `${list.join('')}<dt>command</dt><dd>${text('code', run.command)}</dd>`)

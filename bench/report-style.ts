@@ -33,6 +33,8 @@ table { border-collapse: collapse; font-size: 13px; }
 th, td { text-align: left; font-weight: 400; padding: 3px 16px 3px 6px; border-bottom: 1px solid var(--line); vertical-align: top; }
 thead th { color: var(--faint); }
 .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.whole { white-space: nowrap; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .ours { background: var(--ours); }
 .verdict { font-weight: 600; white-space: nowrap; }
 .met { color: var(--met); }
