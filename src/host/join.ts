@@ -215,7 +215,6 @@ class Assembly implements Joined {
       logs: this.#logs,
       tokens: new Tokens(store, this.#clock),
       secrets: this.#secrets,
-      secrets: this.#secrets,
       reachableAt: (socket) => store.setSocket(socket),
       start: () => this.#start(),
       shutdown: (options) => this.#shutDown(options),
