@@ -82,13 +82,15 @@ async function sample(server: Server): Promise<Sample> {
 async function soak(server: Server): Promise<boolean> {
   const all = Array.from({ length: clients }, () => new Follower(server))
   for (const follower of all) await follower.open()
-  const lane = new HttpLane(server.port)
   const samples: Sample[] = []
   for (let second = 0; second < minutes * 60; second++) {
     const verb = second % 2 === 0 ? 'pause' : 'resume'
+    // Each on a connection of its own: one that is idle for long is closed.
+    const lane = new HttpLane(server.port)
     await lane.call(
       `POST /agents/counter/${verb} HTTP/1.1\r\nHost: localhost\r\n${server.headers}Content-Length: 0\r\n\r\n`,
     )
+    lane.close()
     if (second % 60 === 30) await coming(all, server)
     if (second % 60 === 59) {
       const now = await sample(server)
