@@ -15,7 +15,7 @@ import { expectHandled, latency, perSecond } from './measure.ts'
 import { REST_VARIANTS } from './rest.ts'
 
 const ONE_BY_ONE = 500
-const MANY = 12_000
+const MANY = 8_000
 const IN_FLIGHT = 64
 const OPEN_TIMEOUT_MS = 20_000
 

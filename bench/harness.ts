@@ -100,7 +100,7 @@ export const runChild: RunChild = (bench, variant, round, options) => {
       clearTimeout(timer)
       running.delete(child)
       const failure = late ? `killed after ${options.limitMs} ms` : reasonIn(stderr, exit)
-      resolve(outcome ?? { failure })
+      resolve(late || outcome === undefined ? { failure } : outcome)
     }
     child.on('error', (error) => settle(error.message))
     child.on('exit', () => killGroup(child))

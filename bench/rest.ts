@@ -14,7 +14,7 @@ import type { Effort, Figures, Variant } from './definition.ts'
 import { expectHandled, latency, perSecond } from './measure.ts'
 
 const ONE_BY_ONE = 500
-const MANY = 12_000
+const MANY = 6_000
 const CONNECTIONS = 64
 const COMMANDS = 100
 const OPEN_TIMEOUT_MS = 20_000

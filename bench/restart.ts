@@ -14,8 +14,8 @@ import { type BenchAgent, importBuilt } from './holt.ts'
 import { expectHandled } from './measure.ts'
 
 /** In each round. */
-const DEATHS = 20
-const WARM_UP = 5
+const DEATHS = 15
+const WARM_UP = 3
 const BETWEEN_MS = 120
 
 /** One death and the recovery from it; answers with what the new worker said to `n`, and when it was up where that is known. */

@@ -9,7 +9,7 @@ import type { Bench, Effort, Figures, Variant } from './definition.ts'
 import { withHost } from './holt.ts'
 import { expectHandled } from './measure.ts'
 
-const ONE_BY_ONE = 20
+const ONE_BY_ONE = 12
 const WARM_UP = 3
 const AT_ONCE = 50
 const QUICK_AT_ONCE = 4
