@@ -135,6 +135,9 @@ function draw(rows: readonly Row[], logarithmic: boolean): string {
   return svg
 }
 
+/** Without what is there for a pointer and for a script: nobody moves over a drawing. */
+const plain = (svg: string): string => svg.replaceAll(/<style\b.*?<\/style>| (ecmeta_\w+|class)="[^"]*"/gs, '')
+
 /**
  * The chart of one metric; undefined where no variant has a figure of it.
  *
@@ -153,9 +156,8 @@ export function chartOf(bench: Bench, metric: Metric, outcomes: Outcomes, id: st
   const said = rows.map(({ variant, found }) => `${variant}: ${figuresOf(found)}`).join('; ')
   const open = `<svg role="img" aria-labelledby="${id}-title ${id}-desc" `
   const names = `<title id="${id}-title">${escapeText(title)}</title><desc id="${id}-desc">${escapeText(said)}</desc>`
-  const svg = draw(rows, logarithmic)
+  const svg = plain(draw(rows, logarithmic))
     .replaceAll(INK, 'currentColor')
-    .replaceAll(/ ecmeta_\w+="[^"]*"/g, '')
     .replace('<svg ', open)
     .replace(/^(<svg [^>]*>)/, `$1${names}`)
   return { svg, logarithmic }
