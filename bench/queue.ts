@@ -158,6 +158,6 @@ export const queue: Bench = {
     'array, head index': variant(arrayHeadIndex),
     'Holt mailbox': holt,
   },
-  targets: [],
+  targets: ['pairs', 'fills'].map((metric) => ({ variant: 'Holt mailbox', against: 'denque', metric, atLeast: 0.95 })),
   packages: ['denque', 'fastq'],
 }

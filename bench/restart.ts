@@ -123,6 +123,9 @@ export const restart: Bench = {
     'Holt, cold': holt(0),
     'Holt, warm (spares: 1)': holt(1),
   },
-  targets: [{ variant: 'Holt, cold', against: 'Holt, warm (spares: 1)', metric: 'up50', atLeast: 5 }],
+  targets: [
+    { variant: 'Holt, cold', against: 'Holt, warm (spares: 1)', metric: 'up50', atLeast: 5 },
+    { variant: 'Holt, warm (spares: 1)', against: 'Piscina', metric: 'p50', atMost: 0.2 },
+  ],
   packages: ['piscina', 'tinypool'],
 }
