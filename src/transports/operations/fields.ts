@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { MAX_TIMER_MS } from '../../platform/clock.ts'
-import type { CallOperation, Operation, StreamOperation } from '../operation.ts'
+import type { CallOperation, StreamOperation } from '../operation.ts'
 
 /** A plain text: an unknown id is answered by the host, which names the nearest. */
 export const id = z.string().describe('id of the agent')
@@ -25,5 +25,11 @@ export const ofDeadLetter = z.strictObject({ letter: number, dryRun })
 export const ofAgent = z.strictObject({ id })
 export const ofSome = z.strictObject({ id: z.exactOptional(id) })
 
-export const call = <I, O>(row: Omit<CallOperation<I, O>, 'kind'>): Operation => ({ kind: 'call', ...row })
-export const stream = <I, O>(row: Omit<StreamOperation<I, O>, 'kind'>): Operation => ({ kind: 'stream', ...row })
+/** A row under its own name, so that a test holds the client's types against what goes in and out. */
+type Call<N extends string, I, O> = CallOperation<I, O> & { readonly name: N }
+type Stream<N extends string, I, O> = StreamOperation<I, O> & { readonly name: N }
+
+export const call = <const N extends string, I, O>(row: Omit<Call<N, I, O>, 'kind'>): Call<N, I, O> =>
+  ({ kind: 'call', ...row }) as Call<N, I, O>
+export const stream = <const N extends string, I, O>(row: Omit<Stream<N, I, O>, 'kind'>): Stream<N, I, O> =>
+  ({ kind: 'stream', ...row }) as Stream<N, I, O>

@@ -1,7 +1,7 @@
 /** The operation that looks into the thread of an agent. */
 import { z } from 'zod'
 import { type Inspected, MAX_CPU_MS } from '../../host/inspect.ts'
-import type { Operation } from '../operation.ts'
+
 import { call, id, path } from './fields.ts'
 
 const inspected: z.ZodType<Inspected> = z.strictObject({
@@ -12,7 +12,7 @@ const inspected: z.ZodType<Inspected> = z.strictObject({
   bytes: z.int(),
 })
 
-export const INSPECTING: readonly Operation[] = [
+export const INSPECTING = [
   call({
     name: 'inspect',
     summary: 'writes a CPU profile or a heap snapshot of an agent to a file of the machine of the host',
@@ -31,4 +31,4 @@ export const INSPECTING: readonly Operation[] = [
     cli: 'ID [--cpu MS] [--heap] [--out FILE]',
     run: (host, { id: agent, ...options }) => host.inspections.inspect(agent, options),
   }),
-]
+] as const

@@ -1,10 +1,10 @@
 /** Operations on the catalog. */
 import { z } from 'zod'
-import type { Operation } from '../operation.ts'
+
 import * as shapes from '../shapes.ts'
 import { call, dryRun, id, nothing, path } from './fields.ts'
 
-export const INSTALLING: readonly Operation[] = [
+export const INSTALLING = [
   call({
     name: 'catalog',
     summary: 'agents that were installed while a host ran, and how they stand',
@@ -38,4 +38,4 @@ export const INSTALLING: readonly Operation[] = [
     cli: 'NAME [--dry-run]',
     run: (host, { name: target, ...options }, { who }) => host.catalog.uninstall(target, { ...options, by: who }),
   }),
-]
+] as const

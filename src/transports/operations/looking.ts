@@ -1,11 +1,11 @@
 /** Operations that look and change nothing. */
 import { z } from 'zod'
 import { MAX_TAIL } from '../../host/logs.ts'
-import type { Operation } from '../operation.ts'
+
 import * as shapes from '../shapes.ts'
 import { call, id, limit, nothing, number, ofAgent, ofSome, stream } from './fields.ts'
 
-export const LOOKING: readonly Operation[] = [
+export const LOOKING = [
   call({
     name: 'summary',
     summary: 'what this host is, and how many agents are in which status',
@@ -170,4 +170,4 @@ export const LOOKING: readonly Operation[] = [
     cli: '[ID] [-f, --follow] [--since T] [--grep TEXT] [--tail N]',
     open: (host, input) => host.logs(input),
   }),
-]
+] as const

@@ -4,11 +4,11 @@ import { drainForecast } from '../../host/drain.ts'
 import { emitForecast, letterForecast, purgeForecast, shutdownForecast } from '../../host/forecasts.ts'
 import { DEFAULT_ASK_TIMEOUT_MS, type Traced } from '../../model/message.ts'
 import { handlerError } from '../handler-error.ts'
-import type { Caller, Operation } from '../operation.ts'
+import type { Caller } from '../operation.ts'
 import * as shapes from '../shapes.ts'
 import { call, dryRun, id, ms, name, ofDeadLetter, payload } from './fields.ts'
 
-export const SENDING: readonly Operation[] = [
+export const SENDING = [
   call({
     name: 'emit',
     summary: 'sends an event to an agent and answers what became of it',
@@ -103,6 +103,6 @@ export const SENDING: readonly Operation[] = [
     run: (host, { dryRun: dry, ...input }, { who }) =>
       dry === true ? drainForecast(host.directory.all()) : host.drain({ ...input, by: who }),
   }),
-]
+] as const
 
 const traceOf = ({ traceparent }: Caller): Traced => (traceparent === undefined ? {} : { traceparent })

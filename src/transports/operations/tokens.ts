@@ -1,7 +1,7 @@
 /** Operations on tokens. Over the socket only: whoever has a token makes no others with it. */
 import { z } from 'zod'
 import { ACCESSES } from '../../model/access.ts'
-import type { Operation } from '../operation.ts'
+
 import * as shapes from '../shapes.ts'
 import { call, nothing } from './fields.ts'
 
@@ -10,7 +10,7 @@ const TEN_YEARS_MS = 315_576_000_000
 
 const label = z.string().regex(/^[\w@.:-][\w @.:-]*$/, { error: 'expected letters, digits, blanks and _ @ . : -' })
 
-export const TOKENS: readonly Operation[] = [
+export const TOKENS = [
   call({
     name: 'tokens',
     summary: 'who may call over the network, and when each has last',
@@ -48,4 +48,4 @@ export const TOKENS: readonly Operation[] = [
     cli: 'ID',
     run: (host, input) => host.tokens.revoke(input.id),
   }),
-]
+] as const
