@@ -1,4 +1,4 @@
-/** What each call takes and answers, as programs see it through `holt/client`. Types only, written by hand beside the table of operations. */
+/** What each call takes and answers, as programs see it through `holt/client`. Types only; a test holds them against the table of operations. */
 import type { CatalogItem, InstallAnswer, UninstallAnswer } from '../../host/catalog-answers.ts'
 import type { DrainReport } from '../../host/drain.ts'
 import type { Inspected } from '../../host/inspect.ts'
