@@ -15,7 +15,7 @@ import type { DeadLetters } from './dead-letters.ts'
 import { Fates } from './fates.ts'
 import { takeFlush } from './flush.ts'
 import { Journal, type JournalStore, type Written } from './journal.ts'
-import { Mailbox, type Meta, metaOf, metaOfAsk, type OnFate } from './mailbox.ts'
+import { Mailbox, type Meta, metaOf, metaOfAsk, NOTICE, type OnFate } from './mailbox.ts'
 import { promised } from './promised.ts'
 import { type Link, Pump } from './pump.ts'
 
@@ -27,8 +27,6 @@ export interface InboxHooks {
   whyNot(): string
   isExclusive(command: string): boolean
 }
-
-const NOTICE: Meta = { kind: 'event', notice: true }
 
 /** A refused offer: no position. */
 const REFUSED = 0
@@ -88,16 +86,14 @@ export class Inbox {
 
   /** See {@link AgentRef.tell}. */
   tell(name: string, payload: unknown, options?: SendOptions, from?: string, onFate?: OnFate): boolean {
-    if (this.#mode === 'deliver' && options === undefined && from === undefined) {
-      if (this.mailbox.unsent < this.options.backlog && this.#queue.length === 0 && !this.draining) {
-        const body = encodePayload(payload)
-        this.#push(name, body, undefined)
-        this.pump.kick(bytesOf(body))
-        return true
-      }
-    }
     if (this.#isKnown(options)) return true
     const body = encodePayload(payload, options?.transfer)
+    const plain = this.#mode === 'deliver' && options === undefined && from === undefined && onFate === undefined
+    if (plain && this.mailbox.unsent < this.options.backlog && this.#queue.length === 0 && !this.draining) {
+      this.#push(name, body, undefined)
+      this.pump.kick(bytesOf(body))
+      return true
+    }
     if (this.#offer(name, body, metaOf(options, from, false, this.#clock, onFate)) === REFUSED) {
       // An agent cannot be given its message back: it has been told already that it was sent.
       if (from !== undefined && this.#refused.reason === 'rejected') this.fates.refuse(name, body, 'rejected', from)

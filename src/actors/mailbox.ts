@@ -43,6 +43,9 @@ export interface Meta {
   readonly onFate?: OnFate
 }
 
+/** Of the host's own events. */
+export const NOTICE: Meta = { kind: 'event', notice: true }
+
 /** Of all emits that carry nothing else. */
 const AWAITED_EVENT: Meta = { kind: 'event', awaited: true }
 

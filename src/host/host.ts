@@ -40,7 +40,6 @@ import type { HostParts } from './host-parts.ts'
 import { Inspections } from './inspect.ts'
 import type { LogQuery } from './logs.ts'
 import { Metrics } from './metrics.ts'
-import type { Secrets } from './secrets.ts'
 import type { ShutdownReport } from './shutdown.ts'
 import type { Tokens } from './tokens.ts'
 import { countsOf, Views } from './views.ts'
@@ -63,7 +62,8 @@ export class Host {
   /** Who may call over the network. */
   readonly tokens: Tokens
   /** What is not to be shown to whoever calls. */
-  readonly secrets: Secrets
+  readonly secrets: HostParts['secrets']
+  readonly log: Logger
   readonly #parts: HostParts
   readonly #streams: AgentStreams
   readonly #refs = new Map<string, AgentRef>()
@@ -82,6 +82,7 @@ export class Host {
     this.#parts = parts
     this.tokens = parts.tokens
     this.secrets = parts.secrets
+    this.log = parts.log
     const { watched } = parts.facts
     this.inspections = new Inspections({ ...parts, directory: this.directory })
     this.drain = drainer({ ...parts, directory: this.directory, shutdown: (options) => this.shutdown(options) })
@@ -97,10 +98,6 @@ export class Host {
 
   get fleetDir(): string {
     return this.#parts.fleetDir
-  }
-
-  get log(): Logger {
-    return this.#parts.log
   }
 
   /** Everything the runtime reports. A subscriber that does not keep up gets `stream.gap` in place of what it missed. */
