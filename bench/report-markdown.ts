@@ -77,13 +77,15 @@ export function targetsBlock(all: readonly Measured[]): string {
     return [`${cpu}, ${cores} cores, ${memoryGib} GiB, Node ${node}`]
   })
   const where = [...new Set(machines)].join('; ')
-  const note = `Median [min–max] of the ratios, round by round. Measured on: ${where === '' ? 'nothing yet' : where}.`
+  const note = `Median [min–max] of the ratios, round by round. ${where === '' ? 'Nothing has been measured yet' : `Measured on: ${where}`}.`
   return ['| bench | claim | asked | reached | |', '| --- | --- | --- | --- | --- |', ...rows, '', note].join('\n')
 }
 
 /** The results of bench/README.md: a section for each bench that has been run. */
-export const resultsBlock = (all: readonly Measured[]): string =>
-  all.flatMap(({ bench, run }) => (run === undefined ? [] : [sectionOf(bench, run)])).join('\n\n')
+export function resultsBlock(all: readonly Measured[]): string {
+  const sections = all.flatMap(({ bench, run }) => (run === undefined ? [] : [sectionOf(bench, run)]))
+  return sections.length === 0 ? 'No full run is kept yet.' : sections.join('\n\n')
+}
 
 /**
  * The text with what stands between its two markers replaced.

@@ -186,6 +186,15 @@ describe('the results in Markdown', () => {
   })
 })
 
+describe('before the first full run', () => {
+  const none = [{ bench, run: undefined }]
+
+  it('the READMEs say that nothing was measured', () => {
+    expect(targetsBlock(none)).toContain('Nothing has been measured yet.')
+    expect(resultsBlock(none)).toBe('No full run is kept yet.')
+  })
+})
+
 describe('a block between markers', () => {
   const text = `before\n${BEGIN}\nold\n${END}\nafter\n`
 
