@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   store: async () => (await import('./store.ts')).store,
   reload: async () => (await import('./reload.ts')).reload,
   observe: async () => (await import('./observe.ts')).observe,
+  savina: async () => (await import('./savina.ts')).savina,
 }
 
 export const benchNames = Object.keys(BENCHES)
