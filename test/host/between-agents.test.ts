@@ -192,7 +192,7 @@ describe('asks', () => {
   it('C061 an ask to oneself times out, says why, and the agent can be stopped', async () => {
     const host = await fleet()
     const a = host.agent('a')
-    expect(await a.ask('askAnyway', { to: 'a', name: 'counted', options: { timeoutMs: 400 } })).toMatchObject({
+    expect(await a.ask('askAnyway', { to: 'a', name: 'counted', options: { timeoutMs: 1500 } })).toMatchObject({
       code: 'Timeout',
       message: expect.stringMatching(/agent 'a' did not reply to 'counted'.*asked itself/),
     })
