@@ -16,7 +16,8 @@ const USAGE = `npm run bench [-- NAME... options]     (no name: every bench)
 
   --list          the names of the benches and what they compare
   --quick         one round of few messages, two variants at a time: shows that all complete, its figures mean nothing
-  --report        runs nothing: bench/report.html and the tables of the READMEs anew, from bench/results
+  --report        runs nothing: bench/report.html anew, from bench/results
+  --readme        runs nothing: the tables of README.md and bench/README.md anew, from bench/results
   --rounds N      rounds, each runs every variant once in a fresh process (default ${FULL_ROUNDS})
   --large         also what takes minutes and gigabytes: memory of 1000 agents
   --only TEXT     only variants whose name contains TEXT, and the base
@@ -38,6 +39,7 @@ function readArguments() {
     list: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     report: { type: 'boolean', default: false },
+    readme: { type: 'boolean', default: false },
     large: { type: 'boolean', default: false },
     rounds: { type: 'string', default: String(FULL_ROUNDS) },
     only: { type: 'string', default: '' },
@@ -130,15 +132,22 @@ async function reportRuns(runs: readonly Run[]): Promise<void> {
   say(`Report: ${REPORT}`)
 }
 
-async function reportKept(): Promise<void> {
-  await reportRuns([])
-  await (await import('./report.ts')).writeTables()
+async function rewriteTables(): Promise<void> {
+  const { writeTables, README_FILES } = await import('./report.ts')
+  await writeTables()
+  say(`Tables: ${README_FILES.join(', ')}`)
+}
+
+/** From what was kept: only what was asked for. */
+async function rewriteKept({ report, readme }: { report: boolean; readme: boolean }): Promise<void> {
+  if (report) await reportRuns([])
+  if (readme) await rewriteTables()
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments()
   if (values.help || values.list) return listBenches()
-  if (values.report) return reportKept()
+  if (values.report || values.readme) return rewriteKept(values)
   const begun = performance.now()
   const jobs = jobsOf(await findBenches(positionals), values)
   const runs = values.quick ? await runForCompletion(jobs) : await runFully(jobs)

@@ -1,6 +1,7 @@
 /**
- * The report on disk: bench/report.html, and the blocks between markers in the two READMEs. Called by main.ts after a
- * run, which stands in for what was kept of the same bench, and by `--report`, from what was kept alone.
+ * The report on disk: bench/report.html, and the blocks between markers in the two READMEs. Called by main.ts: the page
+ * after a run, which stands in for what was kept of the same bench, and for `--report`; the blocks for `--readme` alone, from
+ * what was kept alone, so that no run of a day changes what the READMEs claim.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +13,10 @@ import { type Run, readKept } from './results.ts'
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 export const REPORT = at('./report.html')
+
+const BLOCKS = { [at('../README.md')]: targetsBlock, [at('./README.md')]: resultsBlock }
+
+export const README_FILES = Object.keys(BLOCKS)
 
 /** Every bench with the run that stands for it: one of these, or else the newest full one. */
 async function measured(runs: readonly Run[]): Promise<Measured[]> {
@@ -29,9 +34,6 @@ export async function writeReport(runs: readonly Run[]): Promise<void> {
 /** Writes the tables of README.md and bench/README.md anew; what stands outside of their markers stays. */
 export async function writeTables(): Promise<void> {
   const all = await measured([])
-  const blocks = { '../README.md': targetsBlock(all), './README.md': resultsBlock(all) }
-  for (const [path, block] of Object.entries(blocks)) {
-    const file = at(path)
-    writeFileSync(file, replaceBlock(readFileSync(file, 'utf8'), block))
-  }
+  for (const [file, blockOf] of Object.entries(BLOCKS))
+    writeFileSync(file, replaceBlock(readFileSync(file, 'utf8'), blockOf(all)))
 }
