@@ -5,7 +5,7 @@
 import { openBench } from './catalogue.ts'
 import type { Effort, Outcome } from './definition.ts'
 
-const FULL = { share: 1, repeats: 3, large: false }
+const FULL = { share: 0.4, repeats: 3, large: false }
 const PACES: Readonly<Record<string, Omit<Effort, 'round'>>> = {
   quick: { share: 0.01, repeats: 1, large: false },
   large: { ...FULL, large: true },

@@ -25,7 +25,8 @@ const COUNTING = 3_000
 const ROUND_TRIPS = 200
 const FORKED = 400
 
-export async function callsOf(open: OpenCallers, effort: Effort): Promise<Figures> {
+/** @param joins whether it has threads enough for fork-join */
+export async function callsOf(open: OpenCallers, effort: Effort, joins = true): Promise<Figures> {
   const one = await open(1)
   let right = 0
   const call = async (callers: Callers, n: number, worker: number): Promise<void> => {
@@ -43,6 +44,7 @@ export async function callsOf(open: OpenCallers, effort: Effort): Promise<Figure
     counted(count, () => lanes(count, (n) => call(one, n, 0), 1)),
   )
   await one.stop()
+  if (!joins) return { counting, pingPong: pingPong * 2 }
   const many = await open(WORKERS)
   const forkJoin = await perSecond(FORKED * WORKERS, effort, (count) =>
     counted(count, () => lanes(count, (n) => call(many, n, n % WORKERS))),
