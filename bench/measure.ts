@@ -8,10 +8,11 @@ import type { Effort } from './definition.ts'
 const WARM_UP_SHARE = 0.5
 const IN_FLIGHT = 256
 
-/** Messages a second: half of `count` to warm up, then the median of the repetitions of `count`. */
+/** Messages a second: half of `count` to warm up, whatever the share of it that is timed, then the median of the repetitions. */
 export async function perSecond(count: number, effort: Effort, run: (count: number) => unknown): Promise<number> {
   const total = Math.max(IN_FLIGHT, Math.round(count * effort.share))
-  await run(Math.ceil(total * WARM_UP_SHARE))
+  // What is compiled late is not to be timed; a quick run times nothing.
+  await run(Math.ceil((effort.repeats > 1 ? count : total) * WARM_UP_SHARE))
   const rates: number[] = []
   for (let i = 0; i < effort.repeats; i++) {
     const start = performance.now()
