@@ -13,9 +13,11 @@ const KINDS = {
 
   pinger() {
     let left = 0
+    let answered = 0
     return (message, send) => {
       if (message.type === 'start') left = message.count
-      if (left-- === 0) send('main', message.count ?? 0)
+      else answered++
+      if (left-- === 0) send('main', answered)
       else send(message.to ?? message.from, { type: 'ping', from: 'pinger' })
     }
   },
@@ -34,6 +36,7 @@ const KINDS = {
   // Pings another, one after the other by a fixed step, and goes on when it is answered.
   big() {
     let left = 0
+    let answered = 0
     let all = []
     let at = 0
     let self = ''
@@ -47,8 +50,11 @@ const KINDS = {
         ;({ count: left, all, self } = message)
         next(send)
       } else if (message.type === 'ping') send(message.from, { type: 'pong' })
-      else if (--left === 0) send('main', 1)
-      else next(send)
+      else {
+        answered++
+        if (--left === 0) send('main', answered)
+        else next(send)
+      }
     }
   },
 

@@ -64,7 +64,7 @@ const WORKS: Readonly<Record<keyof Sizes, { actors: Readonly<Record<string, stri
     actors: { pinger: 'pinger', ponger: 'ponger' },
     async run(world, size) {
       await world.send('pinger', { type: 'start', count: size, to: 'ponger' })
-      await world.told()
+      expectHandled(await world.told(), size)
       return size * 2
     },
   },
@@ -95,7 +95,7 @@ const WORKS: Readonly<Record<keyof Sizes, { actors: Readonly<Record<string, stri
     async run(world, size) {
       const peers = names('peer', PEERS)
       for (const self of peers) await world.send(self, { type: 'start', count: size, all: peers, self })
-      for (const _ of peers) expectHandled(await world.told(), 1)
+      for (const _ of peers) expectHandled(await world.told(), size)
       return size * PEERS * 2
     },
   },
