@@ -8,11 +8,20 @@ import type { Effort } from './definition.ts'
 const WARM_UP_SHARE = 0.5
 const IN_FLIGHT = 256
 
-/** Messages a second: half of `count` to warm up, whatever the share of it that is timed, then the median of the repetitions. */
+/** So long does each variant run before it is timed: what is compiled late is not to be timed, in none of them. */
+const WARM_UP_MS = 1200
+
+/** Runs for as long as a warm-up takes; once in a quick run, which times nothing. */
+async function warmUp(effort: Effort, run: () => unknown): Promise<void> {
+  const until = performance.now() + (effort.repeats > 1 ? WARM_UP_MS : 0)
+  do await run()
+  while (performance.now() < until)
+}
+
+/** Messages a second: a warm-up, then the median of the repetitions of `count`. */
 export async function perSecond(count: number, effort: Effort, run: (count: number) => unknown): Promise<number> {
   const total = Math.max(IN_FLIGHT, Math.round(count * effort.share))
-  // What is compiled late is not to be timed; a quick run times nothing.
-  await run(Math.ceil((effort.repeats > 1 ? count : total) * WARM_UP_SHARE))
+  await warmUp(effort, () => run(Math.ceil(total * WARM_UP_SHARE)))
   const rates: number[] = []
   for (let i = 0; i < effort.repeats; i++) {
     const start = performance.now()
@@ -35,10 +44,12 @@ export async function lanes(
   await Promise.all(Array.from({ length: width }, lane))
 }
 
-/** Round-trip times in µs, one call at a time, after as many calls again to warm up. */
+/** Round-trip times in µs, one call at a time, after a warm-up. */
 export async function latency(count: number, effort: Effort, call: (index: number) => Promise<unknown>) {
   const total = Math.max(IN_FLIGHT, Math.round(count * effort.share))
-  for (let i = 0; i < total; i++) await call(i)
+  await warmUp(effort, async () => {
+    for (let i = 0; i < IN_FLIGHT; i++) await call(i)
+  })
   const times: number[] = []
   for (let i = 0; i < total * effort.repeats; i++) {
     const start = performance.now()
