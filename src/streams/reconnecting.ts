@@ -10,8 +10,8 @@ export interface Source<T> extends AsyncIterable<T> {
 }
 
 export interface ReconnectOptions<T> {
-  /** Opens it, after this cursor; undefined: from now on. */
-  readonly open: (since: number | undefined) => Source<T> | Promise<Source<T>>
+  /** Opens it, after this cursor; undefined: from now on. The signal says that nobody follows any more. */
+  readonly open: (since: number | undefined, signal: AbortSignal) => Source<T> | Promise<Source<T>>
   readonly since?: number | undefined
   /** Null for what has no place in the log, as a word that there was a gap: it is passed on. */
   readonly seqOf: (value: T) => number | null
@@ -40,6 +40,7 @@ export const reconnecting = <T>(options: ReconnectOptions<T>): Observable<T> =>
     let cursor = options.since
     let failures = 0
     let source: Source<T> | null = null
+    let opening: AbortController | null = null
     let timer: { cancel(): void } | null = null
     const isNew = (value: T): boolean => {
       if (isNewLog(value)) cursor = 0
@@ -50,7 +51,9 @@ export const reconnecting = <T>(options: ReconnectOptions<T>): Observable<T> =>
       return true
     }
     const once = async (): Promise<void> => {
-      const opened = await options.open(cursor)
+      opening = new AbortController()
+      const opened = await options.open(cursor, opening.signal)
+      opening = null
       source = opened
       if (sink.closed) return opened.close()
       await opened.opened
@@ -74,6 +77,7 @@ export const reconnecting = <T>(options: ReconnectOptions<T>): Observable<T> =>
     void start()
     return () => {
       timer?.cancel()
+      opening?.abort()
       source?.close()
     }
   })
@@ -84,7 +88,8 @@ export const reconnecting = <T>(options: ReconnectOptions<T>): Observable<T> =>
  */
 export const refreshed = <T>(
   changes: (changed: () => void) => Observable<unknown>,
-  load: () => Promise<T>,
+  /** The signal says that nobody follows any more. */
+  load: (signal: AbortSignal) => Promise<T>,
   again: Pick<ReconnectOptions<T>, 'after' | 'random' | 'isFatal'>,
 ) =>
   new Observable<T>((sink) => {
@@ -92,13 +97,15 @@ export const refreshed = <T>(
     let stale = false
     let failures = 0
     let timer: { cancel(): void } | null = null
+    let loads: AbortController | null = null
     const changed = (): void => {
       stale = true
       if (loading || sink.closed) return
       loading = true
       stale = false
       timer?.cancel()
-      load()
+      loads = new AbortController()
+      load(loads.signal)
         .then(
           (value) => {
             failures = 0
@@ -111,6 +118,7 @@ export const refreshed = <T>(
         )
         .finally(() => {
           loading = false
+          loads = null
           if (stale) changed()
         })
     }
@@ -121,6 +129,7 @@ export const refreshed = <T>(
     })
     return () => {
       timer?.cancel()
+      loads?.abort()
       told.unsubscribe()
     }
   })

@@ -24,12 +24,19 @@ export interface ConnectOptions {
 
 type Opts = Readonly<Record<string, unknown>>
 
+/** For one answer. */
+export interface CallWait {
+  readonly timeoutMs: number
+  /** Gives it up; the host may have done it. */
+  readonly signal?: AbortSignal
+}
+
 export interface Client {
   /**
    * Calls an operation by name.
-   * @throws HoltError of the host; `Timeout`; `NoHost` when the host is lost before it has answered
+   * @throws HoltError of the host; `Timeout`; `Aborted` by the signal; `NoHost` when the host is lost before it has answered
    */
-  call(name: string, args?: readonly unknown[], opts?: Opts, wait?: { readonly timeoutMs: number }): Promise<unknown>
+  call(name: string, args?: readonly unknown[], opts?: Opts, wait?: CallWait): Promise<unknown>
   /** Follows a stream operation, from now on: it need not be read to begin. */
   stream(name: string, args?: readonly unknown[], opts?: Opts): Stream
   /** Ends every connection; what is still waited for is rejected with `Aborted`. */
@@ -53,6 +60,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     timeoutMs,
   )
   const streams = new Set<Stream>()
+  let closed = false
   const rich = encoding === 'superjson'
   const request = async (method: string, params: readonly unknown[], opts: Opts) => ({
     ...{ method, who, encoding },
@@ -61,19 +69,21 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   })
   const read = (value: unknown): unknown => (rich ? unpacked(value) : value)
   return {
-    async call(name, args = [], opts = {}, wait = { timeoutMs }) {
+    async call(name, args = [], opts = {}, wait: CallWait = { timeoutMs }) {
       const message = rich ? await request(name, args, opts) : { method: name, params: args, opts, who }
-      return read(await calls.call(channel, message, wait.timeoutMs))
+      return read(await calls.call(channel, message, wait))
     },
     stream(name, args = [], opts = {}) {
       const stream = new HostStream(
         { path, clock, timeoutMs, read, onClosed: () => void streams.delete(stream) },
         rich ? request(name, args, opts) : { method: name, params: args, opts, who },
       )
-      streams.add(stream)
+      if (closed) stream.close()
+      else streams.add(stream)
       return stream
     },
     close() {
+      closed = true
       for (const stream of [...streams]) stream.close()
       channel.close(new HoltError('Aborted', 'not connected: the client was closed'))
     },

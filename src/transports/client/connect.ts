@@ -14,10 +14,13 @@ import type { HostCalls } from './calls-of-host.ts'
 import { type Client, connect as connectSocket, DEFAULT_TIMEOUT_MS } from './client.ts'
 import { findSocket } from './find-socket.ts'
 import { connectHttp } from './http.ts'
+import { type AgentMethods, agentMethodsOf, callerOf, type HostCaller } from './methods.ts'
 
 export type { Fact, FactKind } from '../../model/fact.ts'
 export type { AgentSnapshot, FleetSnapshot } from '../../model/snapshot.ts'
-export type { HostCalls } from './calls-of-host.ts'
+export type { HostCalls, HostStreams } from './calls-of-host.ts'
+export type { AgentMethods, HostCaller, HostMethods, Wait } from './methods.ts'
+export type { Stream } from './stream.ts'
 export { HoltError }
 
 export interface HostOptions {
@@ -37,12 +40,6 @@ export interface HostOptions {
   readonly random?: Random
 }
 
-export interface Wait {
-  /** @default that of the connection */
-  readonly timeoutMs?: number
-  readonly signal?: AbortSignal
-}
-
 export interface FactsOptions {
   readonly id?: string
   /** Those after this seq, from the log on. Without it from where the host is when it is first reached. */
@@ -50,29 +47,18 @@ export interface FactsOptions {
   readonly kinds?: readonly FactKind[]
 }
 
-export interface AgentClient {
+export interface AgentClient extends AgentMethods {
   /** As it stands, at once and after each fact about it. */
   readonly snapshot$: Observable<AgentSnapshot>
-  emit(event: string, payload?: unknown, wait?: Wait): Promise<HostCalls['emit']['output']>
-  ask(command: string, payload?: unknown, wait?: Wait): Promise<unknown>
 }
 
-export interface HostClient {
-  /** @throws HoltError of the host; `Timeout`; `Aborted` by the signal or after `close`; `NoHost`: not connected */
-  call<K extends keyof HostCalls>(
-    name: K,
-    ...rest: Readonly<Record<never, never>> extends HostCalls[K]['input']
-      ? [input?: HostCalls[K]['input'], wait?: Wait]
-      : [input: HostCalls[K]['input'], wait?: Wait]
-  ): Promise<HostCalls[K]['output']>
+export interface HostClient extends HostCaller {
   /** Comes back from its cursor after a cut; a `stream.gap` says where the log had no more. */
   facts(options?: FactsOptions): Observable<Fact>
   readonly facts$: Observable<Fact>
-  /** As the fleet stands, at once and after each fact. */
+  /** As the fleet stands, at once and after each fact. After a cut it is looked at anew: the newest is never missed. */
   readonly fleet$: Observable<FleetSnapshot>
   agent(id: string): AgentClient
-  /** Ends the connection and every stream; calls that are waited for reject with `Aborted`. */
-  close(): void
 }
 
 /** @throws HoltError `NoHost` where nobody listens at the socket; `InvalidOption` */
@@ -87,13 +73,34 @@ export async function connect(options: HostOptions = {}): Promise<HostClient> {
     url === undefined
       ? connectSocket({ path, timeoutMs, who, clock, encoding: 'superjson' })
       : connectHttp({ url, token, timeoutMs, clock, encoding: 'superjson' })
-  return new Connected(await open(), open, { timeoutMs, clock, random: options.random ?? systemRandom })
+  return hostClient(await open(), { open, timeoutMs, clock, random: options.random ?? systemRandom })
 }
 
 interface Ways {
+  /** Another connection. */
+  readonly open: () => Promise<Client>
   readonly timeoutMs: number
   readonly clock: Clock
   readonly random: Random
+}
+
+function hostClient(client: Client, ways: Ways): HostClient {
+  const caller = callerOf(client, { timeoutMs: ways.timeoutMs, byName: true })
+  const streams = new Streams(ways)
+  return {
+    ...caller,
+    facts: (options = {}) => streams.facts(options),
+    facts$: streams.facts({}),
+    fleet$: streams.kept({}, 'status', []) as Observable<FleetSnapshot>,
+    agent: (id) => ({
+      ...agentMethodsOf(caller, id),
+      snapshot$: streams.kept({ id }, 'get', [id]) as Observable<AgentSnapshot>,
+    }),
+    close() {
+      streams.close()
+      caller.close()
+    },
+  }
 }
 
 /** What no waiting mends. */
@@ -101,58 +108,39 @@ const FATAL: ReadonlySet<string> = new Set([
   ...['InvalidInput', 'InvalidOption', 'NoSuchAgent', 'NoSuchOperation', 'Unauthorized', 'Forbidden', 'BadRequest'],
 ])
 
-const isMarker = (fact: Fact): boolean => fact.kind === 'stream.gap'
+/** That the cursor is of another log, whose facts are told from their beginning. It stands before all numbers. */
+const isNewLog = ({ kind, seq, data }: Fact): boolean => kind === 'stream.gap' && seq === 0 && 'since' in data
 
-class Connected implements HostClient {
-  readonly facts$: Observable<Fact>
-  readonly fleet$: Observable<FleetSnapshot>
-  readonly #client: Client
-  readonly #open: () => Promise<Client>
+/** Those that come back. Each has connections of its own, so that none waits for another. */
+class Streams {
   readonly #ways: Ways
   readonly #ending = new Ending()
   #closed = false
 
-  constructor(client: Client, open: () => Promise<Client>, ways: Ways) {
-    this.#client = client
-    this.#open = open
+  constructor(ways: Ways) {
     this.#ways = ways
-    this.facts$ = this.facts()
-    this.fleet$ = this.#kept({}, 'status', []) as Observable<FleetSnapshot>
   }
 
-  call<K extends keyof HostCalls>(name: K, input: object = {}, wait: Wait = {}): Promise<HostCalls[K]['output']> {
-    const { timeoutMs = this.#ways.timeoutMs, signal } = wait
-    if (signal?.aborted === true) return Promise.reject(aborted(name))
-    const answer = this.#client.call(name, [], given(input), { timeoutMs }) as Promise<HostCalls[K]['output']>
-    if (signal === undefined) return answer
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(aborted(name))
-      signal.addEventListener('abort', onAbort, { once: true })
-      answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-    })
+  facts(options: FactsOptions, onOpened?: () => void): Observable<Fact> {
+    return this.#ending.until(() => this.#followed(options, onOpened))
   }
 
-  facts(options: FactsOptions = {}): Observable<Fact> {
-    return this.#facts(options)
-  }
-
-  agent(id: string): AgentClient {
-    return {
-      snapshot$: this.#kept({ id }, 'get', [id]) as Observable<AgentSnapshot>,
-      emit: (event, payload, wait) => this.call('emit', { id, event, payload }, wait),
-      ask: (command, payload, wait) =>
-        this.call('ask', { id, command, payload, ...(wait?.timeoutMs ? { timeoutMs: wait.timeoutMs } : {}) }, wait),
-    }
+  /** What a call answers, at first, after each fact, and after each cut. */
+  kept(of: FactsOptions, name: string, args: readonly unknown[]): Observable<unknown> {
+    const { clock, random } = this.#ways
+    return refreshed(
+      (changed) => this.facts(of, changed),
+      async (signal) => {
+        const client = await this.#fresh(signal)
+        return client.call(name, args).finally(() => client.close())
+      },
+      { after: (ms, call) => clock.after(ms, call), random, isFatal: (error) => this.#isFatal(error) },
+    )
   }
 
   close(): void {
     this.#closed = true
     this.#ending.end()
-    this.#client.close()
-  }
-
-  #facts(options: FactsOptions, onOpened?: () => void): Observable<Fact> {
-    return this.#ending.until(() => this.#followed(options, onOpened))
   }
 
   #followed({ since, ...rest }: FactsOptions, onOpened?: () => void): Observable<Fact> {
@@ -161,8 +149,8 @@ class Connected implements HostClient {
     const { clock, random } = this.#ways
     return reconnecting<Fact>({
       since,
-      open: async (cursor) => {
-        const client = await this.#fresh()
+      open: async (cursor, signal) => {
+        const client = await this.#fresh(signal)
         const close = (): void => client.close()
         try {
           begin ??= ((await client.call('summary')) as HostCalls['summary']['output']).cursor
@@ -173,42 +161,26 @@ class Connected implements HostClient {
         const stream = client.stream('watch', [], { ...rest, since: cursor ?? begin }) as Source<Fact>
         return { opened: stream.opened, close, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() }
       },
-      seqOf: (fact) => (isMarker(fact) ? null : fact.seq),
-      isNewLog: (fact) => {
-        const { since: told, missed } = fact.data as { since?: number; missed?: number }
-        return isMarker(fact) && told !== undefined && missed === 0
-      },
+      // A gap has the number of the last fact that is missing: it is told once, though the stream is cut right behind it.
+      seqOf: ({ seq }) => (seq === 0 ? null : seq),
+      isNewLog,
       isFatal: (error) => this.#isFatal(error),
-      after: clock.after,
+      after: (ms, call) => clock.after(ms, call),
       random,
       ...(onOpened === undefined ? {} : { onOpened }),
     })
-  }
-
-  #kept(of: FactsOptions, name: string, args: readonly unknown[]): Observable<unknown> {
-    return refreshed(
-      (changed) => this.#facts(of, changed),
-      async () => {
-        const client = await this.#fresh()
-        return client.call(name, args).finally(() => client.close())
-      },
-      { after: this.#ways.clock.after, random: this.#ways.random, isFatal: (error) => this.#isFatal(error) },
-    )
   }
 
   #isFatal(error: unknown): boolean {
     return this.#closed || (error instanceof HoltError && FATAL.has(error.code))
   }
 
-  #fresh(): Promise<Client> {
+  /** Closed by the signal too, so that what it is asked then is given up. */
+  async #fresh(signal: AbortSignal): Promise<Client> {
     if (this.#closed) throw new HoltError('Aborted', 'not connected: the client was closed')
-    return this.#open()
+    const client = await this.#ways.open()
+    if (signal.aborted) client.close()
+    else signal.addEventListener('abort', () => client.close(), { once: true })
+    return client
   }
 }
-
-/** What is undefined was not given. */
-const given = (input: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-
-const aborted = (name: string): HoltError =>
-  new HoltError('Aborted', `'${name}' was given up by its signal; the host may have done it`)

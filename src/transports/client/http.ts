@@ -5,11 +5,12 @@
 import { type ErrorCode, HoltError, isErrorCode } from '../../model/error.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { type Encoding, SUPERJSON_TYPE } from '../packed.ts'
-import { type Client, DEFAULT_TIMEOUT_MS } from './client.ts'
+import { givenUp } from './calls.ts'
+import { type CallWait, type Client, DEFAULT_TIMEOUT_MS } from './client.ts'
 import { EventReader } from './event-reader.ts'
 import { HttpStream } from './http-stream.ts'
 import { packed, unpacked } from './packing.ts'
-import { type ClientRoute, ROUTES } from './routes.ts'
+import { type ClientRoute, ROUTES, SOCKET_ONLY } from './routes.ts'
 
 export interface HttpOptions {
   /** `http://127.0.0.1:8000` */
@@ -48,12 +49,16 @@ export function connectHttp(options: HttpOptions): Client {
     return end
   }
   return {
-    async call(name, args = [], opts = {}, wait = { timeoutMs }) {
+    async call(name, args = [], opts = {}, wait: CallWait = { timeoutMs }) {
       const { url: to, method, input } = requestOf(base, name, args, opts)
       const init = input === null ? { method } : { method, body: textOf(rich ? await packed(input) : input) }
       const own = input === null ? {} : { 'Content-Type': type }
+      const { timeoutMs: ms, signal } = wait
+      if (signal?.aborted === true) throw givenUp(name)
       const end = begin()
-      const timer = clock.after(wait.timeoutMs, () => end.abort(tookTooLong(base, name, wait.timeoutMs)))
+      const timer = clock.after(ms, () => end.abort(tookTooLong(base, name, ms)))
+      const onAbort = (): void => end.abort(givenUp(name))
+      signal?.addEventListener('abort', onAbort, { once: true })
       try {
         const res = await fetch(to, { ...init, headers: { ...headers, ...own }, signal: end.signal })
         return await answerOf(res)
@@ -61,14 +66,22 @@ export function connectHttp(options: HttpOptions): Client {
         throw errorOf(thrown, base)
       } finally {
         timer.cancel()
+        signal?.removeEventListener('abort', onAbort)
         ends.delete(end)
       }
     },
     stream(name, args = [], opts = {}) {
-      const { url: to } = requestOf(base, name, args, opts)
-      const end = begin()
-      const timer = clock.after(timeoutMs, () => end.abort(tookTooLong(base, name, timeoutMs)))
+      let letGo = (): void => {}
+      // What it refuses before it is sent is told as what the host refuses is: by the stream.
       const open = async (): Promise<AsyncIterable<Uint8Array>> => {
+        const { url: to } = requestOf(base, name, args, opts)
+        const end = begin()
+        const timer = clock.after(timeoutMs, () => end.abort(tookTooLong(base, name, timeoutMs)))
+        letGo = () => {
+          timer.cancel()
+          end.abort(wasClosed())
+          ends.delete(end)
+        }
         const res = await fetch(to, {
           headers: { ...headers, Accept: rich ? `text/event-stream, ${type}` : 'text/event-stream' },
           signal: end.signal,
@@ -82,11 +95,7 @@ export function connectHttp(options: HttpOptions): Client {
         reader: new EventReader(),
         read: (value) => (rich ? unpacked(value) : value),
         errorOf: (thrown) => errorOf(thrown, base),
-        onClosed: () => {
-          timer.cancel()
-          end.abort(wasClosed())
-          ends.delete(end)
-        },
+        onClosed: () => letGo(),
       })
     },
     close() {
@@ -97,9 +106,6 @@ export function connectHttp(options: HttpOptions): Client {
   }
 }
 
-/** Who may make a token by HTTP could give itself any access. */
-const TOKENS: readonly string[] = ['tokens', 'tokenCreate', 'tokenRevoke']
-
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol))
@@ -108,8 +114,8 @@ function baseOf(url: string): string {
 }
 
 function requestOf(base: string, name: string, args: readonly unknown[], opts: Opts): Sent {
-  const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined
-  if (TOKENS.includes(name))
+  const route = Object.hasOwn(ROUTES, name) ? (ROUTES as Readonly<Record<string, ClientRoute>>)[name] : undefined
+  if (Object.hasOwn(SOCKET_ONLY, name))
     throw new HoltError(
       'NoSuchOperation',
       `'${name}' works over the socket only: run \`holt token …\` on the host's machine`,

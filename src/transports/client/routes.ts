@@ -1,32 +1,47 @@
 /**
- * Where HTTP has each operation, for a client: a copy of the table of operations that loads nothing of a host. A test
- * holds the two against each other.
+ * Where HTTP has each operation, and which words each takes, for a client: a copy of the table of operations that loads
+ * nothing of a host. A test holds the two against each other.
  */
-export interface ClientRoute {
+import type { HostCalls, HostStreams } from './calls-of-host.ts'
+
+export interface ClientRoute<P extends readonly string[] = readonly string[]> {
   readonly verb: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly agentPath?: string
-  readonly positional: readonly string[]
+  /** Keys of the input that words fill, in order. */
+  readonly positional: P
 }
 
-const get = (path: string, positional: readonly string[] = [], agentPath?: string): ClientRoute => ({
+/** What goes over the socket alone: who may make a token by HTTP could give itself any access. */
+type SocketOnly = 'tokens' | 'tokenCreate' | 'tokenRevoke'
+type OverHttp = Exclude<keyof HostCalls | keyof HostStreams, SocketOnly>
+
+const get = <const P extends readonly string[]>(path: string, positional: P, agentPath?: string): ClientRoute<P> => ({
   verb: 'GET',
   path,
   positional,
   ...(agentPath === undefined ? {} : { agentPath }),
 })
-const post = (path: string, ...positional: string[]): ClientRoute => ({ verb: 'POST', path, positional })
-const remove = (path: string, ...positional: string[]): ClientRoute => ({ verb: 'DELETE', path, positional })
-const command = (verb: string): ClientRoute => post(`/agents/{id}/${verb}`, 'id')
+const post = <const P extends readonly string[]>(path: string, ...positional: P): ClientRoute<P> => ({
+  verb: 'POST',
+  path,
+  positional,
+})
+const remove = <const P extends readonly string[]>(path: string, ...positional: P): ClientRoute<P> => ({
+  verb: 'DELETE',
+  path,
+  positional,
+})
+const command = (verb: string) => post(`/agents/{id}/${verb}`, 'id')
 
-export const ROUTES: Readonly<Record<string, ClientRoute>> = {
-  summary: get('/'),
-  status: get('/fleet'),
-  list: get('/agents'),
+export const ROUTES = {
+  summary: get('/', []),
+  status: get('/fleet', []),
+  list: get('/agents', []),
   get: get('/agents/{id}', ['id']),
   commands: get('/agents/{id}/commands', ['id']),
-  capabilities: get('/capabilities'),
-  tree: get('/tree'),
+  capabilities: get('/capabilities', []),
+  tree: get('/tree', []),
   deaths: get('/deaths', ['id'], '/agents/{id}/deaths'),
   why: get('/agents/{id}/why', ['id']),
   mailbox: get('/agents/{id}/mailbox', ['id']),
@@ -51,8 +66,13 @@ export const ROUTES: Readonly<Record<string, ClientRoute>> = {
   discard: post('/dead-letters/{letter}/discard', 'letter'),
   shutdown: post('/shutdown'),
   drain: post('/drain'),
-  catalog: get('/catalog'),
+  catalog: get('/catalog', []),
   install: post('/catalog', 'source'),
   uninstall: remove('/catalog/{name}', 'name'),
   inspect: command('inspect'),
-}
+} as const satisfies Readonly<Record<OverHttp, ClientRoute>>
+
+/** The words of what goes over the socket alone. */
+export const SOCKET_ONLY = { tokens: [], tokenCreate: ['name'], tokenRevoke: ['id'] } as const satisfies Readonly<
+  Record<SocketOnly, readonly string[]>
+>

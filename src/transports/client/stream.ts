@@ -8,7 +8,7 @@ import { dataOf, tookTooLong } from './calls.ts'
 import { type Channel, errorOf, type Incoming, openChannel } from './channel.ts'
 import { lost } from './refused.ts'
 
-export interface Stream extends AsyncIterable<unknown> {
+export interface Stream<T = unknown> extends AsyncIterable<T> {
   /** Resolves once the host sends values: what happens from then on is in the stream. */
   readonly opened: Promise<void>
   close(): void

@@ -9,9 +9,9 @@ const plain = z.strictObject({ id, reason, ifGeneration, dryRun })
 const graceful = z.strictObject({ id, reason, ifGeneration, dryRun, now })
 
 /** A command to an agent; to a supervisor where `output` allows for its answer. */
-const command = <const V extends Command, I extends z.output<typeof graceful>, O>(
+const command = <const V extends Command, I extends z.ZodType<z.output<typeof graceful>>, O extends z.ZodType>(
   verb: V,
-  { summary, input, output }: { readonly summary: string; readonly input: z.ZodType<I>; readonly output: z.ZodType<O> },
+  { summary, input, output }: { readonly summary: string; readonly input: I; readonly output: O },
 ) =>
   call({
     name: verb,
@@ -24,7 +24,7 @@ const command = <const V extends Command, I extends z.output<typeof graceful>, O
     cli: `ID [--reason TEXT] [--if-generation N] [--dry-run]${input instanceof z.ZodObject && 'now' in input.shape ? ' [--now]' : ''}`,
     run: (host, given, { who }) => {
       const { id: target, ...options }: z.output<typeof graceful> = given
-      return host.command(target, verb, { ...options, by: who }) as Promise<O>
+      return host.command(target, verb, { ...options, by: who }) as Promise<z.output<O>>
     },
   })
 

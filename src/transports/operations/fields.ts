@@ -25,11 +25,20 @@ export const ofDeadLetter = z.strictObject({ letter: number, dryRun })
 export const ofAgent = z.strictObject({ id })
 export const ofSome = z.strictObject({ id: z.exactOptional(id) })
 
-/** A row under its own name, so that a test holds the client's types against what goes in and out. */
-type Call<N extends string, I, O> = CallOperation<I, O> & { readonly name: N }
-type Stream<N extends string, I, O> = StreamOperation<I, O> & { readonly name: N }
+/** What a row has under its own types, so that a test holds the client's against what goes in and out. */
+export interface Own<N extends string, I extends z.ZodType, O extends z.ZodType> {
+  readonly name: N
+  readonly input: I
+  readonly output: O
+}
+type Call<I extends z.ZodType, O extends z.ZodType> = CallOperation<z.output<I>, z.output<O>>
+type Stream<I extends z.ZodType, O extends z.ZodType> = StreamOperation<z.output<I>, z.output<O>>
+/** As it is written: all but what its own types and `call` or `stream` say. */
+type Rest<R> = Omit<R, 'kind' | keyof Own<string, z.ZodType, z.ZodType>>
 
-export const call = <const N extends string, I, O>(row: Omit<Call<N, I, O>, 'kind'>): Call<N, I, O> =>
-  ({ kind: 'call', ...row }) as Call<N, I, O>
-export const stream = <const N extends string, I, O>(row: Omit<Stream<N, I, O>, 'kind'>): Stream<N, I, O> =>
-  ({ kind: 'stream', ...row }) as Stream<N, I, O>
+export const call = <const N extends string, I extends z.ZodType, O extends z.ZodType>(
+  row: Own<N, I, O> & Rest<Call<I, O>>,
+) => ({ kind: 'call', ...row }) as unknown as Call<I, O> & Own<N, I, O>
+export const stream = <const N extends string, I extends z.ZodType, O extends z.ZodType>(
+  row: Own<N, I, O> & Rest<Stream<I, O>>,
+) => ({ kind: 'stream', ...row }) as unknown as Stream<I, O> & Own<N, I, O>
