@@ -4,19 +4,19 @@
  */
 import type { Fact } from '../model/fact.ts'
 import type { Output } from '../model/output.ts'
-import type { AgentDetail } from '../model/view.ts'
 import { detailLines } from './format/detail.ts'
 import { toldLine } from './format/fact.ts'
 import type { Invocation, Run } from './invocation.ts'
 import { merged } from './merged.ts'
 
 export const attach: Run = async (invocation) => {
-  const { args, client, io, print } = invocation
+  const { client, io, print } = invocation
+  const [id = ''] = invocation.args
   const connection = await client()
-  const streams = [connection.stream('watch', args), connection.stream('logs', args, { follow: true, tail: 0 })]
+  const streams = [connection.watch(id), connection.logs(id, { follow: true, tail: 0 })]
   // Followed before it is looked at, so that nothing falls between the two.
   await Promise.all(streams.map(({ opened }) => opened))
-  const detail = (await connection.call('get', args)) as AgentDetail
+  const detail = await connection.get(id)
   await print(detail, (look) => [...detailLines(detail, io.now(), look), ''])
   await printAll(merged(streams), invocation)
   return undefined

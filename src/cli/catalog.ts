@@ -1,6 +1,5 @@
 /** `holt catalog [list]`, `holt catalog install PATH`, `holt catalog uninstall NAME` */
 import { resolve } from 'node:path'
-import type { CatalogItem, InstallAnswer, UninstallAnswer } from '../host/catalog-answers.ts'
 import { ERRORS, type ErrorCode, HoltError } from '../model/error.ts'
 import { catalogLines, installLines, uninstallLines } from './format/catalog.ts'
 import type { Invocation, Run } from './invocation.ts'
@@ -10,15 +9,15 @@ type Verb = (invocation: Invocation, word: string) => Promise<number | undefined
 const VERBS: Readonly<Record<'install' | 'uninstall', Verb>> = {
   install: async ({ options, client, io, print }, path) => {
     const source = resolve(io.cwd, path)
-    const asked = (await client()).call('install', [source], { dryRun: options.dryRun })
-    const answer = (await asked.catch(advise)) as InstallAnswer
+    const asked = (await client()).install(source, { dryRun: options.dryRun })
+    const answer = await asked.catch(advise)
     await print(answer, (look) => installLines(answer, look))
     // It is installed; that it does not run is what a script has to know.
     return answer.notStarted === null ? undefined : ERRORS.BootFailed.exit
   },
   uninstall: async ({ options, client, print }, name) => {
-    const asked = (await client()).call('uninstall', [name], { dryRun: options.dryRun })
-    const answer = (await asked.catch(advise)) as UninstallAnswer
+    const asked = (await client()).uninstall(name, { dryRun: options.dryRun })
+    const answer = await asked.catch(advise)
     await print(answer, (look) => uninstallLines(answer, look))
     return undefined
   },
@@ -32,7 +31,7 @@ export const catalog: Run = async (invocation) => {
   }
   if (verb !== 'list') throw wrong(`expected list, install or uninstall, found '${verb}'`)
   if (word !== undefined) throw wrong(`expected nothing after list, found '${word}'`)
-  const items = (await (await invocation.client()).call('catalog')) as CatalogItem[]
+  const items = await (await invocation.client()).catalog()
   await invocation.print(items, (look) => catalogLines(items, look))
   return undefined
 }

@@ -1,10 +1,9 @@
 /** `holt commands ID` */
-import type { CommandInfo } from '../model/wire.ts'
 import { commandLines } from './format/abilities.ts'
 import type { Run } from './invocation.ts'
 
-export const commands: Run = async ({ args, client, print }) => {
-  const known = (await (await client()).call('commands', args)) as CommandInfo[]
+export const commands: Run = async ({ args: [id = ''], client, print }) => {
+  const known = await (await client()).commands(id)
   await print(known, (look) => commandLines(known, look))
   return undefined
 }

@@ -1,7 +1,5 @@
 /** `holt dead-letters [ID]`, `holt dead-letters replay LETTER`, `holt dead-letters discard LETTER` */
 import { HoltError } from '../model/error.ts'
-import type { Forecast } from '../model/forecast.ts'
-import type { DeadLetter, Fate } from '../model/message.ts'
 import { fateLines, forecastLines } from './format/answer.ts'
 import { deadLetterLines } from './format/dead-letters.ts'
 import type { Run } from './invocation.ts'
@@ -13,19 +11,14 @@ export const deadLetters: Run = async ({ args, options, client, print }) => {
   const verb = VERBS.find((one) => one === first)
   if (verb === undefined) {
     if (letter !== undefined) throw wrong(`expected ${VERBS.join(' or ')} before '${letter}', found '${first}'`)
-    const letters = (await (
-      await client()
-    ).call('deadLetters', args, { before: options.before, limit: options.limit })) as DeadLetter[]
+    const letters = await (await client()).deadLetters(first, { before: options.before, limit: options.limit })
     await print(letters, (look) => deadLetterLines(letters, look))
     return undefined
   }
   const number = Number(letter)
   if (!Number.isSafeInteger(number) || number < 1)
     throw wrong(`${verb}: expected the number of a dead letter, found ${letter === undefined ? 'none' : `'${letter}'`}`)
-  const answer = (await (await client()).call(verb, [number], { dryRun: options.dryRun })) as
-    | Fate
-    | DeadLetter
-    | Forecast
+  const answer = await (await client())[verb](number, { dryRun: options.dryRun })
   await print(answer, (look) => {
     if ('dryRun' in answer) return forecastLines(answer, look)
     return 'fate' in answer ? fateLines(answer, look) : [`${number} discarded`]

@@ -2,7 +2,6 @@
 import type { ShutdownReport } from '../host/shutdown.ts'
 import { HoltError } from '../model/error.ts'
 import type { Forecast } from '../model/forecast.ts'
-import type { FleetSnapshot } from '../model/snapshot.ts'
 import { forecastLines } from './format/answer.ts'
 import { clean, type Look, wrap } from './format/text.ts'
 import type { Run } from './invocation.ts'
@@ -14,16 +13,14 @@ export const down: Run = async ({ options, client, io, print }) => {
   const connection = await client()
   const { timeoutMs, dryRun, abort } = options
   if (dryRun === true) {
-    const would = (await connection.call('shutdown', [], { dryRun })) as Forecast
+    const would = (await connection.shutdown({ dryRun })) as Forecast
     await print(would, (look) => forecastLines(would, look))
     return undefined
   }
   if (abort === true && timeoutMs !== undefined)
     throw new HoltError('InvalidOption', 'expected --abort or --timeout-ms, found both: --abort leaves no time')
-  const { host } = (await connection.call('status')) as FleetSnapshot
-  const report = (await connection.call('shutdown', [], {
-    timeoutMs: abort === true ? 0 : timeoutMs,
-  })) as ShutdownReport
+  const { host } = await connection.status()
+  const report = (await connection.shutdown({ timeoutMs: abort === true ? 0 : timeoutMs })) as ShutdownReport
   const ended = await io.hasEnded(host.pid, PROCESS_END_MS)
   await print(report, (look) => reportLines(report, host.pid, ended, look))
   return undefined

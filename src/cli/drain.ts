@@ -1,6 +1,5 @@
 /** `holt drain`: lets the fleet work off what it has, then ends the host. */
 import type { DrainReport } from '../host/drain.ts'
-import type { Forecast } from '../model/forecast.ts'
 import { forecastLines } from './format/answer.ts'
 import { clean, type Look, wrap } from './format/text.ts'
 import type { Run } from './invocation.ts'
@@ -9,7 +8,7 @@ import { duration } from './moment.ts'
 export const drain: Run = async ({ options, client, print }) => {
   const { deadline, dryRun } = options
   const deadlineMs = deadline === undefined ? undefined : duration('--deadline', deadline)
-  const answer = (await (await client()).call('drain', [], { deadlineMs, dryRun })) as DrainReport | Forecast
+  const answer = await (await client()).drain({ deadlineMs, dryRun })
   await print(answer, (look) => ('dryRun' in answer ? forecastLines(answer, look) : reportLines(answer, look)))
   return undefined
 }

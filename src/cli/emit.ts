@@ -1,6 +1,5 @@
 /** `holt emit ID EVENT [JSON]`: its exit code says whether the event was handled or waits, or what else became of it. */
 import { ERRORS, type ErrorCode } from '../model/error.ts'
-import type { Forecast } from '../model/forecast.ts'
 import type { Fate } from '../model/message.ts'
 import { EXIT } from './exit.ts'
 import { fateLines, forecastLines } from './format/answer.ts'
@@ -20,10 +19,10 @@ const AS_ERROR: Readonly<Record<Fate['fate'], ErrorCode | null>> = {
 }
 
 export const emit: Run = async ({ args, options, client, print }) => {
-  const [id, event, text] = args
-  const payload = text === undefined ? [] : [payloadOf(text)]
+  const [id = '', event = '', text] = args
+  const payload = text === undefined ? undefined : payloadOf(text)
   const { ttlMs, dryRun } = options
-  const answer = (await (await client()).call('emit', [id, event, ...payload], { ttlMs, dryRun })) as Fate | Forecast
+  const answer = await (await client()).emit(id, event, payload, { ttlMs, dryRun })
   if ('dryRun' in answer) {
     await print(answer, (look) => forecastLines(answer, look))
     return EXIT.done

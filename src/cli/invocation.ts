@@ -3,6 +3,7 @@
  * process nor the socket, so that tests run them against a client of their own.
  */
 import type { Client } from '../transports/client/client.ts'
+import type { HostCaller } from '../transports/client/methods.ts'
 import type { Look } from './format/text.ts'
 import type { Sink } from './output.ts'
 import type { Screen } from './screen.ts'
@@ -88,7 +89,7 @@ export interface Invocation {
   readonly options: Options
   readonly io: Io
   /** Connects at the first call; the connection is closed when the command has ended. */
-  client(): Promise<Client>
+  client(): Promise<HostCaller>
   /** With `--json` the value as one line of JSON, else the lines. */
   print(value: unknown, lines: (look: Look) => readonly string[]): Promise<void>
 }

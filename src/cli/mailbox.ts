@@ -1,16 +1,14 @@
 /** `holt mailbox ID [purge]` */
 import { HoltError } from '../model/error.ts'
-import type { Forecast } from '../model/forecast.ts'
-import type { MailboxView } from '../model/view.ts'
 import { forecastLines } from './format/answer.ts'
 import { mailboxLines } from './format/mailbox.ts'
 import { clean } from './format/text.ts'
 import type { Run } from './invocation.ts'
 
 export const mailbox: Run = async ({ args, options, client, io, print }) => {
-  const [id, verb] = args
+  const [id = '', verb] = args
   if (verb === undefined) {
-    const view = (await (await client()).call('mailbox', [id])) as MailboxView
+    const view = await (await client()).mailbox(id)
     await print(view, (look) => mailboxLines(view, io.now(), look))
     return undefined
   }
@@ -19,9 +17,9 @@ export const mailbox: Run = async ({ args, options, client, io, print }) => {
       next: 'see how it is written: holt mailbox --help',
     })
   const { dryRun } = options
-  const answer = (await (await client()).call('purge', [id], { dryRun })) as { readonly purged: number } | Forecast
+  const answer = await (await client()).purge(id, { dryRun })
   await print(answer, (look) =>
-    'dryRun' in answer ? forecastLines(answer, look) : [`${clean(String(id))}: ${answer.purged} purged`],
+    'dryRun' in answer ? forecastLines(answer, look) : [`${clean(id)}: ${answer.purged} purged`],
   )
   return undefined
 }

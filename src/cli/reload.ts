@@ -1,6 +1,5 @@
 /** `holt reload ID`, `holt reload --all`: says of each agent what differs, and whether a new version has taken over. */
 import { HoltError } from '../model/error.ts'
-import type { FleetReload, ReloadAnswer } from '../model/reload.ts'
 import { reloadLines } from './format/reload.ts'
 import type { Run } from './invocation.ts'
 
@@ -13,11 +12,11 @@ export const reload: Run = async ({ args, options, client, print }) => {
     })
   const dry = dryRun === true
   if (id === undefined) {
-    const answer = (await (await client()).call('reloadAll', [], { reason, dryRun })) as FleetReload
+    const answer = await (await client()).reloadAll({ reason, dryRun })
     await print(answer, (look) => reloadLines(answer.agents, dry, look))
     return undefined
   }
-  const answer = (await (await client()).call('reload', [id], { reason, ifGeneration, dryRun })) as ReloadAnswer
+  const answer = await (await client()).reload(id, { reason, ifGeneration, dryRun })
   await print(answer, (look) => reloadLines([{ id: answer.id, ...answer.reload }], dry, look))
   return undefined
 }

@@ -3,10 +3,10 @@
  * `main.ts` with the process, by tests with a world of their own.
  */
 import { ERRORS, type ErrorCode, HoltError, isErrorCode } from '../model/error.ts'
-import type { Client } from '../transports/client/client.ts'
+import type { HostCaller } from '../transports/client/methods.ts'
 import type { CommandRow } from './command-row.ts'
 import { EXIT } from './exit.ts'
-import type { Invocation, Io, Options } from './invocation.ts'
+import type { ConnectOptions, Invocation, Io, Options } from './invocation.ts'
 import { OutputFailed, ReaderGone } from './output.ts'
 import { buildProgram, HelpShown } from './program.ts'
 import { ROWS } from './rows.ts'
@@ -62,14 +62,14 @@ function meant(words: readonly string[]): readonly string[] {
 }
 
 async function invoke(row: CommandRow, args: readonly string[], options: Options, io: Io): Promise<number | undefined> {
-  let connected: Promise<Client> | undefined
+  let connected: Promise<HostCaller> | undefined
   const invocation: Invocation = {
     args,
     options,
     io,
     client: () => {
       const { socket, host, token, tokenFile } = options
-      connected ??= io.connect({
+      connected ??= callerFrom(io, {
         socket,
         ...(host === undefined ? {} : { host }),
         ...(token === undefined ? {} : { token }),
@@ -91,6 +91,11 @@ async function invoke(row: CommandRow, args: readonly string[], options: Options
     const client = await connected?.catch(() => undefined)
     client?.close()
   }
+}
+
+async function callerFrom(io: Io, options: ConnectOptions): Promise<HostCaller> {
+  const [client, { callerOf }] = await Promise.all([io.connect(options), import('../transports/client/methods.ts')])
+  return callerOf(client, { timeoutMs: options.timeoutMs })
 }
 
 function patience({ timeoutMs = DEFAULT_TIMEOUT_MS, hostKeepsTime }: CommandRow, options: Options): number {

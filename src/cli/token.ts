@@ -1,5 +1,5 @@
 /** `holt token create NAME [--access A] [--expires-in TIME]`, `holt token list`, `holt token revoke ID` */
-import { ACCESSES, type CreatedToken, type TokenView } from '../model/access.ts'
+import { ACCESSES } from '../model/access.ts'
 import { HoltError } from '../model/error.ts'
 import { createdTokenLines, tokenLines } from './format/tokens.ts'
 import type { Invocation, Run } from './invocation.ts'
@@ -16,22 +16,23 @@ export const token: Run = async (invocation) => {
 const create = async ({ options, client, print }: Invocation, name: string | undefined): Promise<undefined> => {
   if (name === undefined) throw wrong('expected a name after create')
   const { access, expiresIn } = options
-  if (access !== undefined && !ACCESSES.some((one) => one === access))
+  const known = ACCESSES.find((one) => one === access)
+  if (access !== undefined && known === undefined)
     throw wrong(`--access: expected ${ACCESSES.join(', ')}, found '${access}'`)
   const expiresInMs = expiresIn === undefined ? undefined : duration('--expires-in', expiresIn)
-  const made = (await (await client()).call('tokenCreate', [name], { access, expiresInMs })) as CreatedToken
+  const made = await (await client()).tokenCreate(name, { access: known, expiresInMs })
   await print(made, (look) => createdTokenLines(made, look))
 }
 
 const list = async ({ client, io, print }: Invocation, word: string | undefined): Promise<undefined> => {
   if (word !== undefined) throw wrong(`expected nothing after list, found '${word}'`)
-  const tokens = (await (await client()).call('tokens')) as TokenView[]
+  const tokens = await (await client()).tokens()
   await print(tokens, (look) => tokenLines(tokens, io.now(), look))
 }
 
 const revoke = async ({ client, print }: Invocation, id: string | undefined): Promise<undefined> => {
   if (id === undefined) throw wrong('expected the id of a token after revoke')
-  const gone = (await (await client()).call('tokenRevoke', [id])) as TokenView
+  const gone = await (await client()).tokenRevoke(id)
   await print(gone, () => [`${gone.id} ('${gone.name}') is revoked: it opens nothing from now on`])
 }
 

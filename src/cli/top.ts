@@ -7,8 +7,9 @@ import { HoltError } from '../model/error.ts'
 import type { FleetSnapshot } from '../model/snapshot.ts'
 import { type Clock, systemClock, type Timer } from '../platform/clock.ts'
 import type { Client } from '../transports/client/client.ts'
+import { callerOf, type HostCaller } from '../transports/client/methods.ts'
 import { EXIT } from './exit.ts'
-import { answerLines, type CommandAnswer } from './format/answer.ts'
+import { answerLines } from './format/answer.ts'
 import { frame, onceLines } from './format/top.ts'
 import type { Run } from './invocation.ts'
 import type { Key, Screen } from './screen.ts'
@@ -25,7 +26,7 @@ const UNCUT = { width: 1000, colour: false }
 export const top: Run = async ({ client, io, options, print }) => {
   const connection = await client()
   // The first answer comes before the screen: an error is then told as by every other command.
-  const fleet = (await connection.call('status')) as FleetSnapshot
+  const fleet = await connection.status()
   const screen = options.json === true ? undefined : await io.screen?.()
   if (screen === undefined) {
     await print(fleet, (look) => onceLines(fleet, look))
@@ -40,7 +41,9 @@ export const top: Run = async ({ client, io, options, print }) => {
       ...(tokenFile === undefined ? {} : { tokenFile }),
       timeoutMs,
     })
-  return new LiveTop({ screen, clock: systemClock, client: connection, connect, timeoutMs }, fleet).run()
+  // Its own: it may be lost, and made anew.
+  connection.close()
+  return new LiveTop({ screen, clock: systemClock, client: await connect(), connect, timeoutMs }, fleet).run()
 }
 
 export interface LiveParts {
@@ -56,14 +59,14 @@ export interface LiveParts {
 /** One run on a terminal. */
 export class LiveTop {
   readonly #parts: LiveParts
-  #client: Client | undefined
+  #client: HostCaller | undefined
   #state: TopState
   #timer: Timer | undefined
   #end: ((exit: number) => void) | undefined
 
   constructor(parts: LiveParts, fleet: FleetSnapshot) {
     this.#parts = parts
-    this.#client = parts.client
+    this.#client = this.#caller(parts.client)
     this.#state = begun(fleet)
   }
 
@@ -116,7 +119,7 @@ export class LiveTop {
     const { timeoutMs = ANSWER_MS } = this.#parts
     try {
       const client = await this.#connected()
-      const fleet = (await client?.call('status', [], {}, { timeoutMs })) as FleetSnapshot
+      const fleet = await client.status({ timeoutMs })
       if (this.#end !== undefined) this.#become(sampled(this.#state, fleet))
     } catch (error) {
       if (this.#end !== undefined) this.#lose(error)
@@ -124,9 +127,13 @@ export class LiveTop {
     this.#sampleLater()
   }
 
-  async #connected(): Promise<Client | undefined> {
+  #caller(client: Client): HostCaller {
+    return callerOf(client, { timeoutMs: this.#parts.timeoutMs ?? ANSWER_MS })
+  }
+
+  async #connected(): Promise<HostCaller> {
     if (this.#client !== undefined) return this.#client
-    const client = await this.#parts.connect()
+    const client = this.#caller(await this.#parts.connect())
     // It came when nobody waited any more.
     if (this.#end === undefined) client.close()
     else this.#client = client
@@ -159,7 +166,7 @@ export class LiveTop {
     if (client === undefined) return this.#say(`${name} ${id}: not connected`, true)
     this.#say(`${name} ${id} …`, false)
     try {
-      const answer = (await client.call(name, [id], {}, { timeoutMs: COMMAND_MS })) as CommandAnswer
+      const answer = await client[name](id, { timeoutMs: COMMAND_MS })
       const [first = ''] = answerLines(answer, this.#parts.clock.wall(), UNCUT)
       this.#say(`${name}: ${first}`, false)
     } catch (error) {

@@ -1,10 +1,9 @@
 /** `holt why ID` */
-import type { Why } from '../model/view.ts'
 import { whyLines } from './format/why.ts'
 import type { Run } from './invocation.ts'
 
-export const why: Run = async ({ args, client, print }) => {
-  const answer = (await (await client()).call('why', args)) as Why
+export const why: Run = async ({ args: [id = ''], client, print }) => {
+  const answer = await (await client()).why(id)
   await print(answer, (look) => whyLines(answer, look))
   return undefined
 }
