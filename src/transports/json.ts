@@ -13,16 +13,21 @@ export function toJson(value: unknown): unknown {
   return plain(value, [])
 }
 
-/** {@link toJson} as text, `null` where there is nothing. What is plain already, as nearly all is, is not gone through twice. */
-export const toJsonText = (value: unknown): string =>
-  JSON.stringify(isPlain(value, 0) ? value : toJson(value)) ?? 'null'
+/** {@link toJson}, as JSON.stringify writes it. What is plain already, as nearly all is, is itself, and not gone through twice. */
+export const asJson = (value: unknown): unknown => (isPlain(value, 0) ? value : toJson(value))
+
+/** {@link toJson} as text, `null` where there is nothing. */
+export const toJsonText = (value: unknown): string => JSON.stringify(asJson(value)) ?? 'null'
 
 /** Far deeper than any answer of ours; what is deeper may be a cycle. */
 const PLAIN_DEPTH = 32
 
+/** What JSON.stringify cannot write, or leaves out. */
+const UNWRITTEN: readonly string[] = ['bigint', 'function', 'symbol']
+
 /** Whether JSON.stringify alone comes to the same. */
 function isPlain(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint' && typeof value !== 'function'
+  if (typeof value !== 'object' || value === null) return !UNWRITTEN.includes(typeof value)
   if (depth > PLAIN_DEPTH) return false
   if (Array.isArray(value)) return value.every((one) => isPlain(one, depth + 1))
   if (Object.getPrototypeOf(value) !== Object.prototype) return false

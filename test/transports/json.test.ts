@@ -1,6 +1,7 @@
 /** Any value as plain JSON: what becomes of each kind, and that nothing throws. */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toJson } from '../../src/transports/json.ts'
+import { asJson, toJson } from '../../src/transports/json.ts'
 
 const deep = (levels: number): unknown => (levels === 0 ? 'end' : { in: deep(levels - 1) })
 
@@ -49,5 +50,30 @@ describe('toJson', () => {
   it('keeps a key that every object has', () => {
     const value: unknown = JSON.parse('{ "__proto__": 1 }')
     expect(JSON.stringify(toJson(value))).toBe('{"__proto__":1}')
+  })
+})
+
+describe('asJson', () => {
+  it('is written as toJson is, whatever the value', () => {
+    const values = fc.anything({
+      withBigInt: true,
+      withBoxedValues: true,
+      withDate: true,
+      withMap: true,
+      withNullPrototype: true,
+      withSet: true,
+      withSparseArray: true,
+      withTypedArray: true,
+    })
+    const odd = fc.oneof(
+      values,
+      fc.constantFrom(Symbol('s'), () => 1, Object.assign([1], { toJSON: () => 2 })),
+    )
+    fc.assert(
+      fc.property(fc.oneof(odd, fc.array(odd), fc.dictionary(fc.string(), odd)), (value) => {
+        expect(JSON.stringify(asJson(value))).toBe(JSON.stringify(toJson(value)))
+      }),
+      { numRuns: 1000 },
+    )
   })
 })

@@ -1,5 +1,6 @@
 /** An answer as it goes out: status, headers, a text. What is not a stream is written here and nowhere else. */
 import type { ServerResponse } from 'node:http'
+import { nextTurn } from '../../streams/bus.ts'
 
 export interface Reply {
   readonly status: number
@@ -27,7 +28,7 @@ let due: Due[] = []
 export function send(res: ServerResponse, { status, headers, body }: Reply, bare = false): void {
   if (res.headersSent || res.destroyed) return
   res.writeHead(status, headOf(headers, body))
-  if (due.length === 0) setImmediate(flush)
+  if (due.length === 0) nextTurn(flush)
   due.push({ res, body: bare ? undefined : body })
 }
 
